@@ -14,6 +14,7 @@ use queryables::account::{
     Accumulator, ChildLoss, ContinuationRule, DefaultAccumulator, FixedCount, ThroughRdp,
     ThroughZCdp, advise, compare,
 };
+use queryables::mu;
 use queryables::number::Epsilon;
 use queryables::privacy::convert::gdp;
 use queryables::privacy::fdp::Profile;
@@ -119,7 +120,7 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
         "| *tight composition, not a filter: the limit* | {limit} | no |"
     ));
 
-    let mu = "0.01".parse()?;
+    let mu = mu!(0.01);
     lines.extend([
         String::new(),
         format!("## Gaussian launches with μ = {mu} in {budget}"),

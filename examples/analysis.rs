@@ -19,7 +19,7 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     let budget = EpsilonDelta::new("1", "1e-6")?;
     let people = Arc::new(adult::people()?);
     let filter = start(&Filter::concurrent(ApproxDp, budget), people)?;
-    let confidence = "0.95".parse()?;
+    let confidence = confidence!(0.95);
 
     // Everybody is in one group, so that all groups together cost what one of them costs.
     let each = Filter::concurrent(ApproxDp, EpsilonDelta::new("0.3", "0")?);
@@ -35,7 +35,7 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     }
 
     let age = Attribute::new("age", |person: &Person| i64::from(person.age));
-    let median = NoisyQuantiles::new(AddRemove, age, 0..=120, [(1, 2)], "0.2".parse()?)?;
+    let median = NoisyQuantiles::new(AddRemove, age, 0..=120, [(1, 2)], epsilon!(0.2))?;
     writeln!(out, "The median age is {}.", filter.release(&median)?[0])?;
 
     // Which hours people work need not be listed: what is rare is left out, at the price of a δ.
@@ -48,7 +48,7 @@ pub fn run(out: &mut dyn io::Write) -> Outcome<String> {
     }
 
     // A search is charged once, however often it is asked.
-    let search = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, "0.1".parse()?)?)?;
+    let search = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, epsilon!(0.1))?)?;
     let up_to = |age| Predicate::new("young", move |person: &Person| person.age <= age);
     let mut age = 17;
     while age < 90 && !search.ask(up_to(age))? {

@@ -14,8 +14,9 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use queryables::audit::{Audit, Pair, largest_epsilon};
+use queryables::epsilon;
 use queryables::machine::Script;
-use queryables::number::{Delta, Epsilon};
+use queryables::number::Delta;
 use queryables::privacy::PureDp;
 
 const TRIALS: u32 = 8_000;
@@ -30,7 +31,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let pair = Pair::new(vec![8], vec![7]);
     // Misses say that the threshold is high, hits that a count is higher: five of each.
     let adversary = || Script::new([7, 7, 7, 7, 7, 8, 8, 8, 8, 8]);
-    let claim: Epsilon = "2".parse()?;
+    let claim = epsilon!(2);
     let most = largest_epsilon(TRIALS, "1e-9".parse()?, Delta::ZERO)?;
     writeln!(
         out,

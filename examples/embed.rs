@@ -85,8 +85,8 @@ const BOB: &str = r#"{"filter": "zcdp", "say": {"launch": {"gaussian": {"over": 
 pub fn run(out: &mut dyn io::Write) -> Outcome<()> {
     let people = Arc::new(adult::people()?);
     // Two budgets on the same data: what is guaranteed is both of them together.
-    let pure = start(&Filter::concurrent(PureDp, "1".parse()?), people.clone())?;
-    let zcdp = start(&Filter::noninteractive(ZCdp, "0.1".parse()?), people)?;
+    let pure = start(&Filter::concurrent(PureDp, epsilon!(1)), people.clone())?;
+    let zcdp = start(&Filter::noninteractive(ZCdp, rho!(0.1)), people)?;
     let filters = Filters::from([
         ("pure", AddressedFilter::new(pure)),
         ("zcdp", AddressedFilter::new(zcdp)),

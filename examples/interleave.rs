@@ -30,12 +30,12 @@ fn busy(hours: u32) -> Predicate<Vec<Person>> {
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let people = Arc::new(adult::people()?);
-    let filter = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+    let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), people)?;
 
-    let by_age = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, "0.3".parse()?)?)?;
-    let by_hours = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, "0.3".parse()?)?)?;
+    let by_age = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, epsilon!(0.3))?)?;
+    let by_hours = filter.launch(&AboveThreshold::new(AddRemove, 1000, 1, epsilon!(0.3))?)?;
     // A filter is a mechanism too: this one goes to a colleague.
-    let colleague = filter.launch(&Filter::concurrent(PureDp, "0.4".parse()?))?;
+    let colleague = filter.launch(&Filter::concurrent(PureDp, epsilon!(0.4)))?;
     writeln!(
         out,
         "Open: two searches and a colleague's filter. Spent: {}.\n",

@@ -23,10 +23,10 @@ fn bar(spent: Epsilon, limit: Epsilon) -> String {
 fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Ledger::in_memory("ages, March")?;
     let ages = Arc::new(vec![17_u32, 18, 43, 70]);
-    let limit: Epsilon = "1".parse()?;
+    let limit = epsilon!(1);
     let census = ledger.start("census", &Filter::concurrent(PureDp, limit), &ages)?;
     // Ana may spend 0.5 of it. That is fair, and bounds nothing that she learns from Ben.
-    let quota = census.quota("Ana", "0.5".parse()?)?;
+    let quota = census.quota("Ana", epsilon!(0.5))?;
     let (ana, ben) = (census.party("Ana").with_quota(&quota)?, census.party("Ben"));
     let count = |years: u32, epsilon: &str| {
         let older = Predicate::new(format!("at least {years}"), move |age: &u32| *age >= years);

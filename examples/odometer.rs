@@ -58,8 +58,8 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
          private at that level. It comes after the launch, so to stop at a level, ask before it:\n\
          capped, an odometer is a filter, which other filters launch, too:"
     )?;
-    let outer = start(&Filter::concurrent(ZCdp, "0.5".parse()?), people)?;
-    let capped = outer.launch(&Odometer::concurrent(ZCdp).capped("0.1".parse()?))?;
+    let outer = start(&Filter::concurrent(ZCdp, rho!(0.5)), people)?;
+    let capped = outer.launch(&Odometer::concurrent(ZCdp).capped(rho!(0.1)))?;
     let all = Predicate::new("everybody", |_: &Person| true);
     for rho in ["0.1", "0.2"] {
         let admitted = capped.would_admit(&rho.parse()?);

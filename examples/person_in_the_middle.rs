@@ -71,10 +71,10 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
 
     // From the inside out: a filter, a clerk, a log, and four ready-made persons.
     let ten = NonZeroU32::new(10).ok_or("ten is not zero")?;
-    let filter = Filter::concurrent(PureDp, "0.3".parse()?);
+    let filter = Filter::concurrent(PureDp, epsilon!(0.3));
     let desk = Addressed::new(filter)
         .through(Clerk {
-            price: "0.1".parse()?,
+            price: epsilon!(0.1),
         })
         .through(log)
         .through(Clamp::new(0, 10_000))
@@ -82,7 +82,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         .through(Cache::new())
         .through(LimitQueries::new(6));
     // Its loss is that of the filter, whatever they do.
-    let owner = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+    let owner = start(&Filter::concurrent(PureDp, epsilon!(1)), people)?;
     let desk = owner.launch(&desk)?;
     writeln!(
         out,

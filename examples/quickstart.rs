@@ -24,7 +24,7 @@ fn at_most(age: u32) -> Predicate<Vec<Person>> {
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     // The data holder starts a filter on it, with a budget of ε = 1.
     let people = Arc::new(adult::people()?);
-    let filter = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+    let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), people)?;
     writeln!(out, "A budget of ε = {}.", filter.limit())?;
 
     // Where people are added or removed, how many there are is not public either.
@@ -33,7 +33,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     writeln!(out, "About {total} people, for 0.1.\n")?;
 
     // An interactive mechanism: charged once, asked as often as it takes.
-    let search = AboveThreshold::new(AddRemove, total / 2, 1, "0.4".parse()?)?;
+    let search = AboveThreshold::new(AddRemove, total / 2, 1, epsilon!(0.4))?;
     let search = filter.launch(&search)?;
     writeln!(
         out,

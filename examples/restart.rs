@@ -21,7 +21,7 @@ type Census = LedgerFilter<Vec<u32>, Capped<Sum<PureDp>>>;
 fn open(path: &Path) -> Result<(Ledger, Census), Box<dyn Error>> {
     let ledger = Ledger::open(path, "ages, March")?;
     let ages = Arc::new(vec![17, 18, 43, 70]);
-    let filter = Filter::concurrent(PureDp, "1".parse()?);
+    let filter = Filter::concurrent(PureDp, epsilon!(1));
     let census = ledger.start("census", &filter, &ages)?;
     Ok((ledger, census))
 }

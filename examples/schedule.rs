@@ -15,6 +15,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use queryables::account::menu::{Detail, SampledGaussians};
+use queryables::epsilon;
 use queryables::number::Scale;
 use queryables::privacy::EpsilonDelta;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(out: &mut impl Write, quick: bool) -> Result<(), Box<dyn Error
     let mut plan = schedule(3650)?;
     let mut lease = 50;
     let mut detail = Detail {
-        step: "0.00025".parse()?,
+        step: epsilon!(0.00025),
         ratio: 8,
         cheapest: 48,
     };
@@ -58,9 +59,9 @@ pub(crate) fn run(out: &mut impl Write, quick: bool) -> Result<(), Box<dyn Error
             *sigma = *less.unwrap_or(sigma);
         }
         lease = 150;
-        target.epsilon = "2".parse()?;
+        target.epsilon = epsilon!(2);
         detail = Detail {
-            step: "0.001".parse()?,
+            step: epsilon!(0.001),
             ratio: 10,
             cheapest: 4,
         };

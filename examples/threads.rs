@@ -19,10 +19,10 @@ use queryables::prelude::*;
 
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let people = Arc::new(adult::people()?);
-    let filter = start(&Filter::concurrent(PureDp, "3".parse()?), people)?;
+    let filter = start(&Filter::concurrent(PureDp, epsilon!(3)), people)?;
 
     // Two searches, each on its own thread; a handle is cheap to clone and can be sent.
-    let search = AboveThreshold::new(AddRemove, 1000, 1, "0.5".parse()?)?;
+    let search = AboveThreshold::new(AddRemove, 1000, 1, epsilon!(0.5))?;
     let searches = [("men", true), ("women", false)].map(|(name, is_male)| {
         let search = filter.launch(&search);
         thread::spawn(move || {

@@ -12,8 +12,8 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use queryables::epsilon;
 use queryables::machine::{Coins, CoinsError, Fault, Machine, Mechanism};
-use queryables::number::Epsilon;
 use queryables::privacy::PureDp;
 use queryables::verify::{Pair, Verifier, copies_of};
 
@@ -85,7 +85,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     // One row more or less.
     let pair = Pair::new(vec![7, 7, 8], vec![7, 7]);
     // 2 ln 2, rounded up.
-    let claim: Epsilon = "1.387".parse()?;
+    let claim = epsilon!(1.387);
 
     for stops in [false, true] {
         let mechanism = AboveThreshold {

@@ -19,7 +19,7 @@
 //!
 //! // The curator starts a filter on the data and hands it out.
 //! let ages = Arc::new(vec![31_u32, 44, 52, 67, 70]);
-//! let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+//! let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 //!
 //! // The analyst asks for a noisy count: ε = 0.25 is charged, and then it runs.
 //! let retired = Predicate::new("retired", |age: &u32| *age >= 65);
@@ -105,6 +105,7 @@
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | `verify` | the exact worst case of a mechanism over all adversaries, for finite noise and for most ready-made mechanisms, otherwise up to a stated δ; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
+//! | `table` | questions that are data: schemas, expressions over columns, their texts and digests; feature `table` |
 //! | `ledger` | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |
 //!
 //! The [`prelude`] has what most programs need.

@@ -62,6 +62,7 @@ type Read<D, T> = dyn Fn(&D, Range<usize>, &mut [T], &mut dyn FnMut(usize)) + Se
 type Pass<D, T> = dyn Fn(&D, Range<usize>, &mut <T as Value>::Fold) + Send + Sync;
 
 /// A question about one record that is answered by yes or no.
+#[doc(alias = "where")]
 pub type Predicate<D> = Attribute<D, bool>;
 
 impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {

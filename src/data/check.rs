@@ -27,6 +27,8 @@ use std::fmt;
 ///
 /// **For curators only.** These counts are exact. They are not private, whatever noise an answer has,
 /// and must not reach an analyst.
+#[doc(alias = "debug")]
+#[doc(alias = "dry run")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClosureCheck {
     /// How many records there are.

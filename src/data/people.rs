@@ -33,19 +33,19 @@ use crate::machine::PublicMetadata;
 ///
 /// // The first three visits of each patient.
 /// let patients = People::by_key(&visits, |visit: &Arc<Visit>| visit.patient).at_most::<3>();
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(patients))?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), Arc::new(patients))?;
 ///
 /// // Patients who stayed for ten hours in all: ε = 0.1 for each patient.
 /// let long = Predicate::new("ten hours", |patient: Person<'_, Vec<Arc<Visit>>>| {
 ///     patient.rows().map(|visit| visit.hours).sum::<u32>() >= 10
 /// });
 /// filter.release(&Count::of(long).laplace(epsilon!(0.1))?)?;
-/// assert_eq!(filter.privacy_loss(), "0.1".parse()?);
+/// assert_eq!(filter.privacy_loss(), epsilon!(0.1));
 ///
 /// // Visits of five hours: ε = 0.1 for each visit, and so 0.3 for each patient.
 /// let long = Predicate::new("five hours", |visit: &Arc<Visit>| visit.hours >= 5);
 /// filter.release(&OnRows(Count::of(long).laplace(epsilon!(0.1))?))?;
-/// assert_eq!(filter.privacy_loss(), "0.4".parse()?);
+/// assert_eq!(filter.privacy_loss(), epsilon!(0.4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -64,6 +64,8 @@ use crate::machine::PublicMetadata;
 /// A row that names nobody is dropped, and so is one on which the key panics
 /// ([module](crate::data)). Whom a row belongs to must depend on nothing but the row. If one person
 /// has several keys, each of them is a person here, and the guarantee is for each of them.
+#[doc(alias = "contribution bounding")]
+#[doc(alias = "user-level")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct People<D: ?Sized, const K: u64 = UNBOUNDED> {
     /// Where the rows of each person end; those of the next start there.
@@ -187,6 +189,10 @@ impl<D: PublicMetadata + ?Sized, const K: u64> PublicMetadata for People<D, K> {
 
     fn metadata(&self) -> &D::Metadata {
         self.rows.metadata()
+    }
+
+    fn is_reachable(&self) -> bool {
+        self.rows.is_reachable()
     }
 }
 

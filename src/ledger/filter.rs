@@ -337,19 +337,7 @@ where
         Y: Discipline,
         Filter<G, R, Y>: Private<F::Children, R>,
     {
-        writable("a share's name", name)?;
-        let full = format!("{:?}", (&*self.shared.header.filter, "share", name));
-        let data = self.shared.data()?;
-        // One charge however often it is opened: the key is the share's name. That of a release has a
-        // third part, so nobody else can charge something under this one.
-        let key = format!("{:?}", (&*self.shared.header.filter, name));
-        let token = self.party(name).reserve(&key, share)?;
-        let (store, keeps) = (&self.shared.store, self.shared.keeps_answers);
-        let mut above = self.shared.above.clone();
-        above.push(Arc::clone(&self.shared.header.filter));
-        let (table, stops) = (self.shared.header.table.clone(), (&token, above));
-        let share = LedgerFilter::open(store, keeps, &full, share, data, table, stops);
-        Ok(share?)
+        self.party(name).reserve_as(name, share)
     }
 }
 

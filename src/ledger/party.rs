@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::digest::{recorded, sha256};
 use super::error::DenialOf;
-use super::filter::{LedgerRule, PartyHeader, Shared, stopped_elsewhere, value};
+use super::filter::{LedgerFilter, LedgerRule, PartyHeader, Shared, stopped_elsewhere, value};
 use super::launch::{unnamed, write};
 use super::quota::Quota;
 use super::seal::unseal;
@@ -147,13 +147,51 @@ where
         X: Interactive,
     {
         let admitted = self.charged(mechanism).map_err(|denial| *denial)?;
-        let data = self.shared().data().map_err(|_| LaunchError::Failed)?;
-        let handle = admitted.ticket.open(mechanism, data);
-        self.done(admitted.sequence, || match &handle {
-            Ok(_) => Outcome::Started,
-            Err(_) => Outcome::Failed,
-        });
-        Ok(handle.map_err(|_| LaunchError::Failed)?)
+        self.open(mechanism, admitted)
+    }
+
+    /// [`launch`](Self::launch), once for each key: a retry, after a crash or a lost reply, is never
+    /// charged again. It gets no child: whoever has the handle keeps it.
+    ///
+    /// Keys are those of [`release_once`](Self::release_once).
+    ///
+    /// ```
+    /// use queryables::data::Predicate;
+    /// use queryables::ledger::{Ledger, LedgerError};
+    /// use queryables::mechanisms::AboveThreshold;
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// let ledger = Ledger::in_memory("ages, March")?;
+    /// let ages = Arc::new(vec![17, 18, 43, 70]);
+    /// let filter = ledger.start("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
+    /// let ana = filter.party("Ana");
+    /// let search = AboveThreshold::<Predicate<Vec<i32>>>::new(AddRemove, 2, 1, epsilon!(0.25))?;
+    ///
+    /// let child = ana.launch_once("first search", &search)?;
+    /// let again = ana.launch_once("first search", &search);
+    /// assert_eq!(again.err(), Some(LedgerError::NoAnswer));
+    /// assert_eq!(filter.privacy_loss()?, "0.25".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`release_once`](Self::release_once); [`LedgerError::NoAnswer`] if the key was charged
+    /// before.
+    pub fn launch_once<M>(
+        &self,
+        key: &str,
+        mechanism: &M,
+    ) -> Result<HandleOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: IntoHandle> + Private<F::Children, R>,
+        X: Interactive,
+    {
+        match self.keyed(key, mechanism)? {
+            Keyed::New(admitted) => self.open(mechanism, admitted),
+            Keyed::Known(_) => Err(LedgerError::NoAnswer),
+        }
     }
 
     /// Launches a non-interactive mechanism and returns its answer.
@@ -194,11 +232,8 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
-        writable("a key", key).map_err(LedgerErrorOf::<F>::Store)?;
-        let full = format!("{:?}", (&*self.shared().header.filter, self.name(), key));
-        let price = self.price(mechanism).map_err(|denial| *denial)?;
-        let described = self.comparable(mechanism)?;
-        self.release_under(&full, mechanism, &price, &described)
+        let keyed = self.keyed(key, mechanism)?;
+        self.answer_of(mechanism, keyed)
     }
 
     /// [`release`](Self::release), once for each question: the same mechanism with the same loss gets the
@@ -236,7 +271,8 @@ where
         };
         // A key of `release_once` has three parts, and that of a share two.
         let full = format!("{:?}", (&*self.shared().header.filter, kind, who, question));
-        self.release_under(&full, mechanism, &price, &described)
+        let keyed = self.write(&price, Some(&described), Some(&full));
+        self.answer_of(mechanism, keyed.map_err(|denial| *denial)?)
     }
 
     /// What is recorded of a mechanism, if it says everything.
@@ -251,19 +287,12 @@ where
         }
     }
 
-    /// Once for this key.
-    fn release_under<M>(
-        &self,
-        key: &str,
-        mechanism: &M,
-        price: &Price<ChildLoss<F>>,
-        described: &Description,
-    ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
+    /// The answer of a launch with a key: its own, or the one that was kept.
+    fn answer_of<M>(&self, mechanism: &M, keyed: Keyed) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
     where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>,
     {
-        let keyed = self.write(price, Some(described), Some(key));
-        match keyed.map_err(|denial| *denial)? {
+        match keyed {
             Keyed::New(admitted) => {
                 let keep = self.shared().keeps_answers.then_some(written as Written<_>);
                 self.run(mechanism, admitted, keep)
@@ -354,6 +383,32 @@ where
     /// Those of the store.
     pub fn privacy_loss(&self) -> Result<WholeLoss<F>, StoreError> {
         self.shared().read(|book| book.rule().spent())
+    }
+
+    /// Decides on a launch with a key, which the party has once.
+    fn keyed<M>(&self, key: &str, mechanism: &M) -> Result<Keyed, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
+        writable("a key", key).map_err(LedgerErrorOf::<F>::Store)?;
+        let full = format!("{:?}", (&*self.shared().header.filter, self.name(), key));
+        let price = self.price(mechanism).map_err(|denial| *denial)?;
+        let described = self.comparable(mechanism)?;
+        let keyed = self.write(&price, Some(&described), Some(&full));
+        keyed.map_err(|denial| *denial)
+    }
+
+    fn open<M>(&self, mechanism: &M, admitted: Admitted) -> Result<HandleOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: IntoHandle>,
+    {
+        let data = self.shared().data().map_err(|_| LaunchError::Failed)?;
+        let handle = admitted.ticket.open(mechanism, data);
+        self.done(admitted.sequence, || match &handle {
+            Ok(_) => Outcome::Started,
+            Err(_) => Outcome::Failed,
+        });
+        Ok(handle.map_err(|_| LaunchError::Failed)?)
     }
 
     fn run<M>(
@@ -493,7 +548,7 @@ where
     }
 
     /// Charges a share, once, and says what stops it.
-    pub(super) fn reserve<G, Y>(
+    fn set_aside<G, Y>(
         &self,
         key: &str,
         share: &Filter<G, R, Y>,
@@ -512,6 +567,80 @@ where
         }
         let token = self.shared().book().launches.child_token();
         Ok(token.joined(&self.shared().halted))
+    }
+}
+
+/// Only where children are interleaved: elsewhere a later launch freezes the share for good.
+impl<D, F, R> Party<D, F, R, Interleaved>
+where
+    D: ?Sized,
+    F: LedgerRule,
+    R: Relation,
+{
+    /// Reserves a share of the budget for this party, as
+    /// [`LedgerFilter::reserve`](LedgerFilter::reserve) does, and charges it to the party's quotas, too.
+    /// Each party has its own names. If it was reserved before, it continues with what it has spent.
+    ///
+    /// ```
+    /// use queryables::ledger::{Ledger, LedgerError};
+    /// use queryables::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// let ledger = Ledger::in_memory("ages, March")?;
+    /// let ages = Arc::new(vec![17, 18, 43, 70]);
+    /// let filter = ledger.start("census", &Filter::concurrent(PureDp, "1".parse()?), &ages)?;
+    /// let quota = filter.quota("Ana's", "0.3".parse()?)?;
+    /// let ana = filter.party("Ana").with_quota(&quota)?;
+    ///
+    /// let share = ana.reserve("spring", &Filter::concurrent(PureDp, "0.2".parse()?))?;
+    /// assert_eq!(share.limit(), "0.2".parse()?);
+    /// let more = ana.reserve("summer", &Filter::concurrent(PureDp, "0.2".parse()?));
+    /// assert!(matches!(more, Err(LedgerError::OverQuota { .. })));
+    /// assert_eq!(filter.remaining()?, "0.8".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for a launch, and as for opening a filter.
+    pub fn reserve<G, Y>(
+        &self,
+        name: &str,
+        share: &Filter<G, R, Y>,
+    ) -> Result<LedgerFilter<D, G, R, Y>, LedgerErrorOf<F>>
+    where
+        G: LedgerRule,
+        Y: Discipline,
+        Filter<G, R, Y>: Private<F::Children, R>,
+    {
+        self.reserve_as(&format!("{:?}", (self.name(), name)), share)
+    }
+
+    /// Under a name that no other party of the filter uses for a share.
+    pub(super) fn reserve_as<G, Y>(
+        &self,
+        name: &str,
+        share: &Filter<G, R, Y>,
+    ) -> Result<LedgerFilter<D, G, R, Y>, LedgerErrorOf<F>>
+    where
+        G: LedgerRule,
+        Y: Discipline,
+        Filter<G, R, Y>: Private<F::Children, R>,
+    {
+        writable("a share's name", name)?;
+        let shared = self.shared();
+        let full = format!("{:?}", (&*shared.header.filter, "share", name));
+        let data = shared.data()?;
+        // One charge however often it is opened: the key is the share's name. That of a release has a
+        // third part, so nobody else can charge something under this one.
+        let key = format!("{:?}", (&*shared.header.filter, name));
+        let token = self.set_aside(&key, share)?;
+        let mut above = shared.above.clone();
+        above.push(Arc::clone(&shared.header.filter));
+        let (store, keeps) = (&shared.store, shared.keeps_answers);
+        let (table, stops) = (shared.header.table.clone(), (&token, above));
+        let share = LedgerFilter::open(store, keeps, &full, share, data, table, stops);
+        Ok(share?)
     }
 }
 

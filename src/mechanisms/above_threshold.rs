@@ -32,10 +32,10 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<u32>> = Arc::new((0..10_000).map(|person| person % 80).collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// // Is there a decade with more than 1000 people? It stops at the first.
-/// let search = AboveThreshold::new(AddRemove, 1000, 1, "0.5".parse()?)?;
+/// let search = AboveThreshold::new(AddRemove, 1000, 1, epsilon!(0.5))?;
 /// let search = filter.launch(&search)?;
 /// let decade = |start: u32| {
 ///     Predicate::new(format!("{start} and on"), move |age: &u32| {
@@ -62,6 +62,8 @@ use crate::privacy::{AddRemove, Relation};
 ///
 /// Noise is clamped to an `i128`; what lies beyond has a probability below e^-100000000 and is not
 /// part of the bound.
+#[doc(alias = "SVT")]
+#[doc(alias = "sparse vector technique")]
 pub struct AboveThreshold<Q, R = AddRemove> {
     pub(super) threshold: i64,
     pub(super) hits: u32,

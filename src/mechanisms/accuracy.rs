@@ -21,7 +21,7 @@ use crate::number::Confidence;
 /// // 19 answers in 20 are at most 30 away from the true count.
 /// assert_eq!(count.accuracy(confidence!(0.95)), 30);
 ///
-/// let estimate = count.estimate(1234, "0.95".parse()?);
+/// let estimate = count.estimate(1234, confidence!(0.95));
 /// assert_eq!(estimate.interval, 1204..=1264);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -102,6 +102,8 @@ use crate::number::Confidence;
 /// [`RandomizedResponse`]: super::RandomizedResponse
 /// [`ApproxRandomizedResponse`]: super::ApproxRandomizedResponse
 /// [`GradientDescent`]: super::GradientDescent
+#[doc(alias = "error bar")]
+#[doc(alias = "utility")]
 pub trait Accuracy {
     /// A distance from the truth: a whole number where answers are, otherwise a float.
     type Distance;

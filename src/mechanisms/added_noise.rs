@@ -67,6 +67,8 @@ pub trait AddedNoise: Clone + Send + Sync {
 /// With noise of scale Δ/ε on each, numbers that change by at most Δ together change the odds of
 /// any answer by a factor of at most e^ε. It states [`Laplace`], which has what is true under other
 /// measures.
+#[doc(alias = "Laplace mechanism")]
+#[doc(alias = "geometric mechanism")]
 #[derive(Clone, Copy, Debug)]
 pub struct LaplaceNoise {
     fact: Laplace,
@@ -131,6 +133,7 @@ impl LaplaceNoise {
 /// are Δ²/(2σ²)-zCDP and Δ/σ-GDP. Rounding the noise is postprocessing, because the numbers are
 /// whole ([`RoundedGaussian`]). Where one number changes, by one, the law that is drawn is what is
 /// priced.
+#[doc(alias = "Gaussian mechanism")]
 #[derive(Clone, Copy, Debug)]
 pub struct GaussianNoise {
     fact: Gaussian,

@@ -90,10 +90,10 @@ impl ApproxRandomizedResponse {
     /// ```
     /// use queryables::mechanisms::ApproxRandomizedResponse;
     ///
-    /// let three_in_four = ApproxRandomizedResponse::with_odds(3, 1, "0.2".parse()?)?;
+    /// let three_in_four = ApproxRandomizedResponse::with_odds(3, 1, delta!(0.2))?;
     /// // 1/5 and 4/5 of 3/4.
     /// let truth = three_in_four.truth();
-    /// assert!(truth > "0.7999999999".parse()? && truth <= "0.8".parse()?);
+    /// assert!(truth > delta!(0.7999999999) && truth <= delta!(0.8));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

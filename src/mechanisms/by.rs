@@ -66,6 +66,8 @@ pub trait Grouped<D: Dataset + ?Sized>: Contributes<D> {
 /// changes without groups. One that is replaced may leave one group and join another: it changes
 /// what [`Grouped::moved`] says. The number of rows in a group is not public even then, so means
 /// have noisy denominators in every group.
+#[doc(alias = "per group")]
+#[doc(alias = "group by")]
 #[derive(Clone, Debug)]
 pub struct By<S, P> {
     statistic: S,

@@ -59,6 +59,8 @@ use crate::noise::Noise;
 ///
 /// Noise is clamped to an `i128`; what lies beyond has a probability below e^-100000000 and is not
 /// part of the bound.
+#[doc(alias = "prefix sum")]
+#[doc(alias = "streaming")]
 #[doc(alias = "tree")]
 #[derive(Clone, Debug)]
 pub struct ContinualCount<A> {

@@ -20,16 +20,18 @@ use crate::number::{Confidence, Interval};
 ///
 /// let visits = vec![("Ada", 50), ("Bob", 90), ("Ada", 10)];
 /// let people = People::by_key(&visits, |visit: &(&str, i64)| visit.0.to_owned()).at_most::<3>();
-/// let filter = start(&Filter::concurrent(PureDp, "3".parse()?), Arc::new(people))?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(3)), Arc::new(people))?;
 ///
 /// let minutes = Attribute::new("minutes", |visit: &(&str, i64)| visit.1);
 /// let total = OnRows(Sum::of(minutes, 0..=60).laplace(epsilon!(1))?);
 /// let answer = filter.release(&total)?;
-/// let estimate = total.estimate(answer, "0.95".parse()?);
+/// let estimate = total.estimate(answer, confidence!(0.95));
 /// assert_eq!(estimate.about.to_string(), "of at most 3 rows a person, clamped to 0..=60");
 /// println!("{estimate}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "confidence interval")]
+#[doc(alias = "margin of error")]
 pub trait Estimates: Accuracy {
     /// What it answers, or one of several numbers of that.
     type Answer;
@@ -66,7 +68,7 @@ pub trait Estimates: Accuracy {
 /// let estimate = Estimate {
 ///     value: 1234,
 ///     interval: 1204..=1264,
-///     confidence: "0.95".parse()?,
+///     confidence: confidence!(0.95),
 ///     about: About::all_rows(),
 /// };
 /// assert_eq!(
@@ -109,7 +111,7 @@ impl Estimate<f64> {
     ///
     /// let litres = Attribute::<Vec<f64>, f64>::new("litres", |litres: &f64| *litres);
     /// let total = Sum::of(litres, 0.0..=2.0).laplace(epsilon!(1))?;
-    /// let rounded = total.estimate(4.5, "0.95".parse()?);
+    /// let rounded = total.estimate(4.5, confidence!(0.95));
     /// let about = "of all rows in the dataset, clamped to 0..=2, rounded to multiples of 2^-19";
     /// assert_eq!(rounded.about.to_string(), about);
     /// let estimate = rounded.before_rounding(1_000_000);

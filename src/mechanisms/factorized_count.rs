@@ -50,12 +50,12 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let visits: Arc<Vec<u64>> = Arc::new((0..500).collect());
-/// let filter = start(&Filter::concurrent(ZCdp, "0.5".parse()?), visits)?;
+/// let filter = start(&Filter::concurrent(ZCdp, rho!(0.5)), visits)?;
 ///
 /// let minute = Attribute::new("minute", |minute: &u64| Some(*minute));
 /// let tree = ContinualCount::of(minute.clone(), 500).gaussian(rho!(0.5))?;
 /// let visitors = FactorizedContinualCount::new(AddRemove, minute, 500, rho!(0.5))?;
-/// let [tree, ours] = [tree.accuracy("0.95".parse()?), visitors.accuracy("0.95".parse()?)];
+/// let [tree, ours] = [tree.accuracy(confidence!(0.95)), visitors.accuracy(confidence!(0.95))];
 /// assert_eq!((tree, ours), (20, 6));
 ///
 /// let visitors = filter.launch(&visitors)?;
@@ -91,6 +91,8 @@ use crate::privacy::{AddRemove, Relation};
 /// That of the last time, which has the most noise. It is an upper bound, for up to 2³⁰ rows: the
 /// variance is taken up to 1 part in 2000 too large, which covers that the parts of the noise are
 /// rounded.
+#[doc(alias = "DP-FTRL")]
+#[doc(alias = "matrix mechanism")]
 pub struct FactorizedContinualCount<D: ?Sized, R = AddRemove> {
     time: Attribute<D, Option<u64>>,
     horizon: u64,

@@ -40,6 +40,8 @@ use crate::machine::Description;
 ///
 /// A row is in one bin at most. One that is added or removed changes one count by one, and one that
 /// is replaced two counts by one each; both are tight. A row that cannot be read is in no bin.
+#[doc(alias = "bar chart")]
+#[doc(alias = "contingency table")]
 #[doc(alias = "group by")]
 #[derive(Clone, Debug)]
 pub struct Histogram<P> {

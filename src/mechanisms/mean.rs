@@ -1,16 +1,12 @@
 //! The mean of a bounded attribute.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
+use super::moments::{Moment, Moments, SumAccuracy, SumScale};
 use super::real_range::Steps;
-use super::{
-    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
-    Statistic, Summand, Tally, Unavailable,
-};
-use crate::data::{Attribute, Dataset, RealSum, steps_of};
-use crate::machine::Description;
-use crate::noise::Noise;
-use crate::number::{Confidence, Interval};
+use super::{MechanismError, RealRange};
+use crate::data::{Attribute, Dataset, RealSum};
+use crate::number::Interval;
 
 /// The mean of an attribute that is clamped to a range and rounded to steps.
 ///
@@ -36,12 +32,12 @@ use crate::number::{Confidence, Interval};
 /// let age = Attribute::new("age", |age: &f64| *age);
 /// let mean = Mean::of(age, 0.0..=100.0).laplace(epsilon!(0.5))?;
 /// // With a guess of the number of rows it says in advance how far off it will be.
-/// assert!(mean.accuracy("0.95".parse()?).for_rows(2000) < 0.38);
+/// assert!(mean.accuracy(confidence!(0.95)).for_rows(2000) < 0.38);
 ///
 /// let answer = filter.release(&mean)?;
 /// assert!((answer.value() - 44.5).abs() < 3.0);
 /// assert!((answer.rows() - 2000.0).abs() < 100.0);
-/// println!("the mean age is {:.1}", mean.estimate(answer, "0.95".parse()?));
+/// println!("the mean age is {:.1}", mean.estimate(answer, confidence!(0.95)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -66,21 +62,7 @@ use crate::number::{Confidence, Interval};
 ///
 /// The range is in whole steps, as numbers are, so that w is exact, rounding included ([`RealRange`]).
 #[doc(alias = "average")]
-#[derive(Clone, Debug)]
-pub struct Mean<A> {
-    attribute: A,
-    range: RealRange,
-}
-
-impl<A: Summand<Number = f64>> Mean<A> {
-    /// The mean of `attribute`, clamped to `range` ([`RealRange`]).
-    pub fn of(attribute: A, range: impl Into<RealRange>) -> Self {
-        Self {
-            attribute,
-            range: range.into(),
-        }
-    }
-}
+pub type Mean<A> = Moments<A, NoisyMean>;
 
 /// What a [`Mean`] answers: two noisy sums, and what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,184 +78,67 @@ pub struct NoisyMean {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MeanAccuracy(SumAccuracy);
 
-/// In which steps sums are, and whether the number of rows is public.
-#[derive(Clone, Copy, Debug)]
-pub struct SumScale {
-    pub(super) steps: Steps,
-    pub(super) ends: (f64, f64),
-    pub(super) size_is_public: bool,
-}
+impl Moment for NoisyMean {
+    type Accuracy = MeanAccuracy;
 
-impl SumScale {
-    pub(super) fn new<R: RowRelation>(range: &RealRange) -> Self {
-        Self {
-            steps: range.steps(),
-            ends: range.ends(),
-            size_is_public: R::REPLACES,
-        }
-    }
-
-    /// With this confidence for n noisy sums together (the union bound).
-    pub(super) fn accuracy(self, noise: Noise, sums: u64, confidence: Confidence) -> SumAccuracy {
-        let each = confidence.for_each_of(sums);
-        SumAccuracy {
-            each: each.map(|each| noise.steps_within(each)),
-            scale: self.steps,
-            size_is_public: self.size_is_public,
-        }
-    }
-}
-
-/// How far each sum is from the truth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SumAccuracy {
-    /// In steps; `None` if nothing is known.
-    pub(super) each: Option<u128>,
-    pub(super) scale: Steps,
-    pub(super) size_is_public: bool,
-}
-
-impl<A: Summand<Number = f64>, R: RowRelation> Query<R> for Mean<A> {
-    type Answer = NoisyMean;
-    type Form = Once;
-    type Value = NoisyMean;
+    const NAME: &'static str = "Mean";
+    const SUMS: usize = 2;
 
     /// The sum of u changes by u and that of w − u by w − u, which is w together.
-    fn change(&self) -> Result<Change, MechanismError> {
-        let steps = self.range.in_steps();
-        let steps = steps.map_err(|error| error.of_attribute(&self.attribute.name()))?;
-        Change::of(steps.width.get())
+    fn change(_: &RealRange, width: u64) -> Result<u64, MechanismError> {
+        Ok(width)
     }
 
-    fn totals(&self) -> usize {
-        2
-    }
-
-    /// Where the number of rows is public, so is w times that number.
-    fn public_totals(&self) -> usize {
-        R::REPLACES.into()
-    }
-
-    fn answer(&self, totals: &[i128]) -> NoisyMean {
-        let mut mean = NoisyMean::of_sums(totals, &self.range);
-        if R::REPLACES {
-            // The second sum is that of both.
-            mean.below = mean.below.saturating_sub(mean.above);
+    fn of_sums(sums: &[i128], range: &RealRange, size_is_public: bool) -> Self {
+        let sums = sums.first_chunk().copied();
+        let [above, second] = sums.unwrap_or_default();
+        let below = match size_is_public {
+            true => second.saturating_sub(above),
+            false => second,
+        };
+        Self {
+            above,
+            below,
+            steps: range.steps(),
         }
-        mean
     }
 
-    fn scale(&self) -> SumScale {
-        SumScale::new::<R>(&self.range)
-    }
-
-    fn describe(&self) -> Description {
-        let description = Description::new("Mean").with("attribute", self.attribute.name());
-        self.range.describe(description)
-    }
-
-    fn about(&self) -> About {
-        self.range.about()
-    }
-}
-
-impl<D: Dataset + ?Sized, R: RowRelation> Tally<D, R> for Mean<Attribute<D, f64>> {
-    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
-        let steps = self.range.steps();
+    /// Where the number of rows is public, the second one is w times that number.
+    fn sum<D: Dataset + ?Sized>(
+        attribute: &Attribute<D, f64>,
+        range: &RealRange,
+        data: &D,
+        size_is_public: bool,
+    ) -> [i128; 3] {
+        let steps = range.steps();
         let mut sum = RealSum::new(steps.per_unit(), steps.range());
-        self.attribute.fold(data, &mut sum);
+        attribute.fold(data, &mut sum);
         let rows = data.len() as i128;
         let all = i128::from(steps.width.get()).saturating_mul(rows);
         let start = i128::from(steps.start).saturating_mul(rows);
         let above = sum.total().saturating_sub(start);
-        if let [first, second, ..] = totals {
-            *first = above;
-            *second = if R::REPLACES {
-                all
-            } else {
-                all.saturating_sub(above)
-            };
-        }
-        Ok(())
-    }
-}
-
-impl<D: Dataset + ?Sized> Contributes<D> for Mean<Attribute<D, f64>> {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        let above = above(&self.attribute, &self.range, data, records, unreadable);
-        let width = i128::from(self.range.steps().width.get());
-        for (numbers, above) in numbers.chunks_exact_mut(2).zip(above) {
-            numbers.copy_from_slice(&[above, width - above]);
-        }
-    }
-}
-
-impl<D: Dataset + ?Sized> Grouped<D> for Mean<Attribute<D, f64>> {}
-
-/// How far each row is above the start of the range, in steps.
-pub(super) fn above<D: Dataset + ?Sized>(
-    attribute: &Attribute<D, f64>,
-    range: &RealRange,
-    data: &D,
-    records: Range<usize>,
-    unreadable: &mut dyn FnMut(usize),
-) -> impl Iterator<Item = i128> {
-    let mut read = vec![0.0; records.len()];
-    attribute.read_or(data, records, &mut read, unreadable);
-    let steps = range.steps();
-    let (low, high) = steps.range().into_inner();
-    read.into_iter().map(move |number| {
-        let number = steps_of(number, steps.per_unit()).clamp(low, high);
-        number.abs_diff(low).into()
-    })
-}
-
-impl Statistic for NoisyMean {
-    type Scale = SumScale;
-    type Number = f64;
-    type Distance = MeanAccuracy;
-    /// How far, and of how many rows.
-    type Within = (f64, u64);
-
-    fn in_steps(_: SumScale, noise: Noise) -> Noise {
-        noise
+        let second = match size_is_public {
+            true => all,
+            false => all.saturating_sub(above),
+        };
+        [above, second, 0]
     }
 
-    fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> MeanAccuracy {
-        let sums = if scale.size_is_public { 1 } else { 2 };
-        MeanAccuracy(scale.accuracy(noise, sums, confidence))
+    fn row(above: i128, below: i128) -> [i128; 3] {
+        [above, below, 0]
     }
 
-    fn is_distance((within, _): (f64, u64)) -> bool {
-        within >= 0.0
+    fn accuracy(sums: SumAccuracy) -> MeanAccuracy {
+        MeanAccuracy(sums)
     }
 
-    fn is_within(
-        scale: SumScale,
-        noise: Noise,
-        (within, rows): (f64, u64),
-        confidence: Confidence,
-    ) -> bool {
-        Self::distance(scale, noise, confidence).for_rows(rows) <= within
+    fn for_rows(accuracy: &MeanAccuracy, rows: u64) -> f64 {
+        accuracy.for_rows(rows)
     }
 
-    /// Each of the two sums is within its noise of the truth, both together with this confidence (the
-    /// union bound), and the interval has the means of all pairs of sums that are possible then. It is
-    /// wider by half a step on both sides: what rounding changes each number by, at most, it changes
-    /// their mean by.
-    fn interval(
-        self,
-        scale: SumScale,
-        noise: Noise,
-        confidence: Confidence,
-    ) -> (f64, RangeInclusive<f64>) {
-        let MeanAccuracy(SumAccuracy { each, .. }) = Self::distance(scale, noise, confidence);
+    /// It is wider by half a step on both sides: what rounding changes each number by, at most, it
+    /// changes their mean by.
+    fn between(self, scale: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>) {
         let (low, high) = scale.ends;
         let value = self.value().clamp(low, high);
         let within = each.and_then(|each| self.possible(each, &(low..=high)));
@@ -317,19 +182,6 @@ impl MeanAccuracy {
 }
 
 impl NoisyMean {
-    /// Of the two noisy sums.
-    pub(super) fn of_sums(sums: &[i128], range: &RealRange) -> Self {
-        let (above, below) = match sums {
-            [above, below, ..] => (*above, *below),
-            _ => (0, 0),
-        };
-        Self {
-            above,
-            below,
-            steps: range.steps(),
-        }
-    }
-
     #[cfg(test)]
     pub(super) fn sums(&self) -> (i128, i128) {
         (self.above, self.below)

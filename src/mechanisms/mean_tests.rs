@@ -1,6 +1,8 @@
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
 use crate::mechanisms::{Accuracy, AddedNoise, Estimates, GaussianNoise, LaplaceNoise, Noised};
+use crate::mechanisms::{RowRelation, Statistic};
+use crate::number::Confidence;
 use crate::number::Ratio;
 use crate::prelude::*;
 use crate::privacy::facts::Gaussian;

@@ -115,6 +115,7 @@ mod least_loss;
 mod limit;
 mod logarithm;
 mod mean;
+mod moments;
 mod multiplicative_weights;
 mod noised;
 mod on_rows;
@@ -162,6 +163,7 @@ pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
 pub use mean::{Mean, MeanAccuracy, NoisyMean};
+pub use moments::Moments;
 pub use multiplicative_weights::MultiplicativeWeights;
 #[doc(hidden)]
 pub use multiplicative_weights::MultiplicativeWeightsMachine;
@@ -191,7 +193,7 @@ pub use vector_sum::VectorSum;
 
 use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceNoise};
 use contributes::Contributes;
-use mean::SumScale;
+use moments::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
 use question::{Counts, Domain, Question};

@@ -41,9 +41,9 @@ use crate::privacy::facts::Pure;
 ///
 /// // Three yes-or-no answers of 100000 people, who all say yes to the first.
 /// let people: Arc<Vec<u8>> = Arc::new((0..100_000_u32).map(|row| 1 | row as u8 & 7).collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), people)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), people)?;
 ///
-/// let counts = MultiplicativeWeights::new(Vec::from_iter(0..8), 100_000, 10_000, 20, "1".parse()?)?;
+/// let counts = MultiplicativeWeights::new(Vec::from_iter(0..8), 100_000, 10_000, 20, epsilon!(1))?;
 /// let counts = filter.launch(&counts)?;
 /// // Every conjunction, three times over. Those without the first answer are guessed at no cost.
 /// for mask in (0..8_u8).cycle().take(24) {
@@ -71,6 +71,9 @@ use crate::privacy::facts::Pure;
 /// at first, and a step of η toward a count that is α away lessens it by ηα − η², which is α²/4 for
 /// the η = α/2 taken here, with the threshold for α. Once all updates are made, every query is
 /// [`Fault::Exhausted`].
+#[doc(alias = "MWEM")]
+#[doc(alias = "PMW")]
+#[doc(alias = "synthetic data")]
 pub struct MultiplicativeWeights<U, Q> {
     search: SparseVector<Q, Replace>,
     weights: Weights<U, Q>,

@@ -30,9 +30,9 @@ use crate::privacy::{AddRemove, Distance, Measure, Prices, Private, Relation, Un
 /// let adults = Predicate::new("at least 18", |age: &i32| *age >= 18);
 /// let count = Count::of(adults).laplace(epsilon!(0.5))?;
 /// // 19 answers in 20 are at most 6 away from the truth.
-/// assert_eq!(count.accuracy("0.95".parse()?), 6);
+/// assert_eq!(count.accuracy(confidence!(0.95)), 6);
 /// let answer = filter.release(&count)?;
-/// println!("{}", count.estimate(answer, "0.95".parse()?));
+/// println!("{}", count.estimate(answer, confidence!(0.95)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -46,6 +46,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Prices, Private, Relation, Un
 ///
 /// In an [`IndividualFilter`](crate::compose::IndividualFilter) the same mechanism costs each record
 /// what it changes by itself ([`individual`](super::individual)).
+#[doc(alias = "noise")]
 pub struct Noised<Q, N = LaplaceNoise, R = AddRemove> {
     pub(super) query: Q,
     pub(super) noise: N,

@@ -24,12 +24,12 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 ///
 /// let visits = vec![(1_u32, 'a'), (2, 'b'), (1, 'a')];
 /// let patients = People::by_key(&visits, |visit: &(u32, char)| visit.0).at_most::<2>();
-/// let filter = start(&Filter::concurrent(ZCdp, "1".parse()?), Arc::new(patients))?;
+/// let filter = start(&Filter::concurrent(ZCdp, rho!(1)), Arc::new(patients))?;
 ///
 /// let to_a = Predicate::new("to ward a", |visit: &(u32, char)| visit.1 == 'a');
 /// filter.release(&OnRows(Count::of(to_a).gaussian(rho!(0.1))?))?;
 /// // ρ grows with the square of the number of rows.
-/// assert_eq!(filter.privacy_loss(), "0.4".parse()?);
+/// assert_eq!(filter.privacy_loss(), rho!(0.4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -45,6 +45,7 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// A person who is replaced may have another number of rows than before. So a loss that the mechanism
 /// states for replacing a row says nothing here; but all rows of the one are removed, and all rows of
 /// the other are added, which are 2`K` steps. At a distance of d, `K`d and 2`K`d.
+#[doc(alias = "user-level")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OnRows<M, const K: u64>(pub M);
 

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use super::contributes::tallied;
+use super::moments::Moment;
 use super::{
     Change, Contributes, Grouped, MechanismError, NoisyMean, Once, Query, RealRange, RowRelation,
     SumScale, Tally, Unavailable,
@@ -40,6 +41,7 @@ use crate::privacy::AddRemove;
 /// It counts the records that satisfy both conditions, and those that satisfy the second one alone.
 /// One that is added or removed changes one of the two counts by one, and one that is replaced both
 /// of them; both are tight. The number of records that the share is of is not public in either case.
+#[doc(alias = "percentage")]
 #[doc(alias = "rate")]
 #[derive(Clone, Debug)]
 pub struct Proportion<P> {
@@ -74,7 +76,7 @@ impl<D: ?Sized, R: RowRelation> Query<R> for Proportion<Predicate<D>> {
     }
 
     fn answer(&self, totals: &[i128]) -> NoisyMean {
-        NoisyMean::of_sums(totals, &bits())
+        NoisyMean::of_sums(totals, &bits(), false)
     }
 
     fn scale(&self) -> SumScale {

@@ -13,7 +13,7 @@ pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLos
 pub use super::choice::Ranked;
 pub use super::continual_count::OverTime;
 pub use super::contributes::Contributes;
-pub use super::mean::SumScale;
+pub use super::moments::SumScale;
 pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
 pub use super::question::{Counts, Domain, Question};
 pub use super::source::{CountsBy, Source};
@@ -37,6 +37,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// At most `places` of them change by at most `each`; or more of them, if all together change by at
 /// most `places · each` and none by more than `each`. The squares of the changes add up to at most
 /// `square`.
+#[doc(alias = "global sensitivity")]
+#[doc(alias = "sensitivity")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
     /// By how much one total changes, at most.
@@ -287,16 +289,28 @@ pub trait Tally<D: ?Sized, R: Relation>: Query<R> {
 /// let _ = count.clone().laplace(epsilon!(0.1))?;
 /// let _ = count.clone().gaussian(rho!(0.02))?;
 /// // With the smallest ε for which 19 answers in 20 are at most 30 away from the truth.
-/// let _ = count.clone().laplace_within(30, "0.95".parse()?)?;
+/// let _ = count.clone().laplace_within(30, confidence!(0.95))?;
 /// // Where a row is replaced, instead of added or removed.
 /// let _ = count.under(Replace).gaussian(mu!(0.5))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait QueryExt: Sized {
+    /// The query.
+    type Query: Query<Self::Relation>;
+    /// For which neighbours: [`AddRemove`], unless it is [`under`](Self::under) another relation.
+    type Relation: Relation;
+
+    /// With the relation.
+    #[doc(hidden)]
+    fn stated(self) -> Under<Self::Query, Self::Relation>;
+
     /// For neighbours under this relation; without it, for those that add or remove a record.
-    fn under<R: Relation>(self, relation: R) -> Under<Self, R>
+    fn under<R: Relation>(self, _relation: R) -> Under<Self::Query, R>
     where
-        Self: Query<R>;
+        Self::Query: Query<R>,
+    {
+        Under::new(self.stated().query)
+    }
 
     /// With discrete Laplace noise, for an ε.
     ///
@@ -304,14 +318,8 @@ pub trait QueryExt: Sized {
     ///
     /// [`MechanismError`] if a parameter of the query is out of its range, ε is zero, or the scale
     /// of the noise needs longer numbers than can be held.
-    fn laplace(
-        self,
-        epsilon: impl LaplaceLoss,
-    ) -> Result<Noised<Self, LaplaceNoise>, MechanismError>
-    where
-        Self: Query<AddRemove>,
-    {
-        self.under(AddRemove).laplace(epsilon)
+    fn laplace(self, epsilon: impl LaplaceLoss) -> Made<Self, LaplaceNoise> {
+        self.stated().noise(epsilon.epsilon())
     }
 
     /// With rounded Gaussian noise, for a ρ or a μ.
@@ -319,14 +327,8 @@ pub trait QueryExt: Sized {
     /// # Errors
     ///
     /// As for [`laplace`](Self::laplace).
-    fn gaussian(
-        self,
-        loss: impl GaussianLoss,
-    ) -> Result<Noised<Self, GaussianNoise>, MechanismError>
-    where
-        Self: Query<AddRemove>,
-    {
-        self.under(AddRemove).gaussian(loss)
+    fn gaussian(self, loss: impl GaussianLoss) -> Made<Self, GaussianNoise> {
+        self.stated().noise(loss.gaussian())
     }
 
     /// With the smallest ε for which an answer is at most this far from the truth, with at least
@@ -338,13 +340,11 @@ pub trait QueryExt: Sized {
     /// [`laplace`](Self::laplace).
     fn laplace_within(
         self,
-        within: WithinOf<Self, AddRemove>,
+        within: WithinOf<Self::Query, Self::Relation>,
         confidence: Confidence,
-    ) -> Result<Noised<Self, LaplaceNoise>, MechanismError>
-    where
-        Self: Query<AddRemove>,
-    {
-        self.under(AddRemove).laplace_within(within, confidence)
+    ) -> Made<Self, LaplaceNoise> {
+        self.stated()
+            .least(within, confidence, |epsilon: Epsilon| epsilon)
     }
 
     /// With the smallest ρ for which an answer is at most this far from the truth, with at least
@@ -356,22 +356,32 @@ pub trait QueryExt: Sized {
     /// [`gaussian`](Self::gaussian).
     fn gaussian_within(
         self,
-        within: WithinOf<Self, AddRemove>,
+        within: WithinOf<Self::Query, Self::Relation>,
         confidence: Confidence,
-    ) -> Result<Noised<Self, GaussianNoise>, MechanismError>
-    where
-        Self: Query<AddRemove>,
-    {
-        self.under(AddRemove).gaussian_within(within, confidence)
+    ) -> Made<Self, GaussianNoise> {
+        self.stated().least(within, confidence, Gaussian::Rho)
     }
 }
 
+/// The mechanism, or what is wrong with its parameters.
+pub type Made<Q, N> =
+    Result<Noised<<Q as QueryExt>::Query, N, <Q as QueryExt>::Relation>, MechanismError>;
+
 impl<Q: Query<AddRemove>> QueryExt for Q {
-    fn under<R: Relation>(self, _relation: R) -> Under<Self, R>
-    where
-        Self: Query<R>,
-    {
+    type Query = Q;
+    type Relation = AddRemove;
+
+    fn stated(self) -> Under<Q, AddRemove> {
         Under::new(self)
+    }
+}
+
+impl<Q: Query<R>, R: Relation> QueryExt for Under<Q, R> {
+    type Query = Q;
+    type Relation = R;
+
+    fn stated(self) -> Self {
+        self
     }
 }
 
@@ -394,30 +404,6 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
         }
     }
 
-    /// As [`QueryExt::laplace`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn laplace(
-        self,
-        epsilon: impl LaplaceLoss,
-    ) -> Result<Noised<Q, LaplaceNoise, R>, MechanismError> {
-        self.noise(epsilon.epsilon())
-    }
-
-    /// As [`QueryExt::gaussian`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn gaussian(
-        self,
-        loss: impl GaussianLoss,
-    ) -> Result<Noised<Q, GaussianNoise, R>, MechanismError> {
-        self.noise(loss.gaussian())
-    }
-
     /// With noise of any kind.
     ///
     /// # Errors
@@ -427,32 +413,6 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
         let query = self.query.bounded_for(N::NORM);
         let noise = N::new(loss, &query.change()?)?;
         Ok(Noised::new(query, noise))
-    }
-
-    /// As [`QueryExt::laplace_within`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn laplace_within(
-        self,
-        within: WithinOf<Q, R>,
-        confidence: Confidence,
-    ) -> Result<Noised<Q, LaplaceNoise, R>, MechanismError> {
-        self.least(within, confidence, |epsilon: Epsilon| epsilon)
-    }
-
-    /// As [`QueryExt::gaussian_within`].
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn gaussian_within(
-        self,
-        within: WithinOf<Q, R>,
-        confidence: Confidence,
-    ) -> Result<Noised<Q, GaussianNoise, R>, MechanismError> {
-        self.least(within, confidence, Gaussian::Rho)
     }
 
     /// With the noise for the least loss that is within the distance.

@@ -31,18 +31,18 @@ use crate::privacy::{
 /// use std::sync::Arc;
 ///
 /// let ages: Arc<Vec<u32>> = Arc::new((0..1000).map(|person| person % 80).collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), ages)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), ages)?;
 ///
 /// // Half of it goes to somebody who only counts.
-/// let rule = PureDp.accumulator().capped("0.5".parse()?);
+/// let rule = PureDp.accumulator().capped(epsilon!(0.5));
 /// let counts = filter.launch(&QueryAnswerer::new(rule))?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 ///
-/// let rough = counts.ask(Priced::new(adults.clone(), "0.1".parse()?))??;
+/// let rough = counts.ask(Priced::new(adults.clone(), epsilon!(0.1)))??;
 /// if rough > 500 {
-///     let better = counts.ask(Priced::new(adults.clone(), "0.4".parse()?))??;
+///     let better = counts.ask(Priced::new(adults.clone(), epsilon!(0.4)))??;
 ///     assert!(better.abs_diff(766) < 200);
-///     let refused = counts.ask(Priced::new(adults, "0.1".parse()?))?;
+///     let refused = counts.ask(Priced::new(adults, epsilon!(0.1)))?;
 ///     assert!(matches!(refused, Err(LaunchError::Refused(_))));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -76,6 +76,9 @@ pub trait Question: Clone + Send + Sync {
 /// assert_eq!(search.ask(Yes("smokes")), Ok(true));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "SQL")]
+#[doc(alias = "database")]
+#[doc(alias = "postgres")]
 #[diagnostic::on_unimplemented(
     message = "ask about records of `{Self}`: a `{Q}` is about others",
     label = "cannot be counted here",

@@ -22,8 +22,8 @@ use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 /// use queryables::prelude::*;
 /// use std::sync::Arc;
 ///
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), Arc::new(true))?;
-/// let _told: bool = filter.release(&RandomizedResponse::new("0.5".parse()?)?)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), Arc::new(true))?;
+/// let _told: bool = filter.release(&RandomizedResponse::new(epsilon!(0.5))?)?;
 ///
 /// // The truth three times in four: ε = ln 3, rounded up.
 /// let odds = RandomizedResponse::with_odds(3, 1)?;
@@ -36,6 +36,8 @@ use crate::privacy::{Distance, Prices, Private, Relation, UnknownLoss};
 ///
 /// ε-DP, and this is tight, under every neighbouring relation and at every distance, because there
 /// are only two datasets: the odds of a truth to those of a lie are e^ε to 1.
+#[doc(alias = "local DP")]
+#[doc(alias = "survey")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomizedResponse {
     epsilon: Epsilon,
@@ -117,7 +119,7 @@ impl RandomizedResponse {
     ///
     /// let three_in_four = RandomizedResponse::with_odds(3, 1)?;
     /// assert_eq!(three_in_four.truth().to_string(), "0.75");
-    /// let even = RandomizedResponse::new("1".parse()?)?;
+    /// let even = RandomizedResponse::new(epsilon!(1))?;
     /// assert!(even.truth().to_string().starts_with("0.7310585786300048"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -33,6 +33,9 @@ use crate::number::Interval;
 /// half a step away from that. A row that cannot be read, or whose value is infinite or NaN, is the
 /// number of the range that is nearest to zero. A step above a hundredth of the range is refused,
 /// unless numbers are said to be whole.
+#[doc(alias = "bounds")]
+#[doc(alias = "clamp")]
+#[doc(alias = "clipping")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RealRange {
     low: f64,

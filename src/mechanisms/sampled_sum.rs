@@ -37,13 +37,13 @@ use crate::privacy::{AddRemove, Relation, Replace};
 ///
 /// let steps: Arc<Vec<[f64; 2]>> = Arc::new(vec![[0.6, 0.8]; 1000]);
 /// let grid = RdpGrid::new(["2".parse()?, "4".parse()?])?;
-/// let budget = grid.curve(["0.1".parse()?, "0.2".parse()?])?;
+/// let budget = grid.curve([epsilon!(0.1), epsilon!(0.2)])?;
 /// let filter = start(&Filter::concurrent(grid, budget), steps)?;
 ///
 /// // One row in a hundred, a length of 1, and noise of the same size.
 /// let step = Vector::new("step", |step: &[f64; 2], out: &mut [f64]| out.copy_from_slice(step));
 /// let lattice = Lattice::of_length(1.0)?;
-/// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, "0.01".parse()?, "1".parse()?)?;
+/// let step = SampledGaussianSum::new(AddRemove, step, 2, lattice, "0.01".parse()?, mu!(1))?;
 /// for _ in 0..100 {
 ///     let sum: Vec<f64> = filter.release(&step)?;
 /// }
@@ -66,6 +66,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 ///
 /// What is said of its noise is about the sum over the sample that was drawn. How far that is
 /// from the rate times the sum over all rows depends on the data.
+#[doc(alias = "amplification")]
+#[doc(alias = "subsampling")]
 pub struct SampledGaussianSum<D: ?Sized, R = AddRemove> {
     /// Under either relation, noise is made for one row that is added or removed.
     pub(super) sum: VectorSum<Vector<D>>,

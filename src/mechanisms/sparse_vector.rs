@@ -25,10 +25,10 @@ use crate::privacy::{AddRemove, Relation};
 /// use std::sync::Arc;
 ///
 /// let votes: Arc<Vec<char>> = Arc::new("aaaaaaaabbbbbbbb".repeat(1000).chars().collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), votes)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), votes)?;
 ///
-/// let search = AboveThreshold::new(AddRemove, 4000, 2, "0.5".parse()?)?;
-/// let search = filter.launch(&search.with_counts("0.5".parse()?)?)?;
+/// let search = AboveThreshold::new(AddRemove, 4000, 2, epsilon!(0.5))?;
+/// let search = filter.launch(&search.with_counts(epsilon!(0.5))?)?;
 /// let votes_for = |name| Predicate::new(String::from(name), move |vote: &char| *vote == name);
 /// assert_eq!(search.ask(votes_for('c'))?, None);
 /// assert!(search.ask(votes_for('a'))?.is_some_and(|count| count.abs_diff(8000) < 2000));
@@ -40,6 +40,7 @@ use crate::privacy::{AddRemove, Relation};
 /// (ε₁ + ε₂ + ε₃)-DP for neighbours under `R`: Lyu, Su and Li 2017, Algorithm 7. Each released
 /// count costs ε₃/hits. Its noise is fresh: releasing the noisy count that was compared would not
 /// be private.
+#[doc(alias = "SVT")]
 pub struct SparseVector<Q, R = AddRemove> {
     pub(super) search: AboveThreshold<Q, R>,
     pub(super) fact: Pure,

@@ -48,6 +48,7 @@ use crate::privacy::{AddRemove, Replace, UnknownLoss};
 /// is replaced by at most Δ = high − low; both are tight. A row that cannot be read counts as the
 /// number of the range that is nearest to zero. The ends of a range of real numbers are rounded to
 /// steps as the numbers are, so that Δ is exact, rounding included.
+#[doc(alias = "total")]
 #[derive(Clone, Debug)]
 pub struct Sum<A: Summand> {
     attribute: A,

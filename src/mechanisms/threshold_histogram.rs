@@ -83,6 +83,8 @@ use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelt
 ///
 /// One draw is made for each key, after the data was read. If the operating system has no randomness
 /// to give, whether the launch fails says that there is a key.
+#[doc(alias = "partition selection")]
+#[doc(alias = "unknown domain")]
 pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<KeyOf<D, P>, LaplaceNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with rounded Gaussian noise, if that is
@@ -106,7 +108,7 @@ pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<KeyOf<D, P>, Lap
 /// let histogram = GaussianThresholdHistogram::new(AddRemove, "town", town, loss)?;
 /// // 4.9 times a deviation of √10, and 3/2.
 /// assert_eq!(histogram.threshold(), 17);
-/// let histogram = RestatedAt::new(ApproxZCdp, "5e-7".parse()?, histogram);
+/// let histogram = RestatedAt::new(ApproxZCdp, rho!(5e-7), histogram);
 /// let counts = filter.release(&histogram)?;
 /// assert!((counts["Bergen"] - 200).abs() < 30);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

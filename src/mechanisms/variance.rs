@@ -1,17 +1,12 @@
 //! The variance of a bounded attribute.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use super::mean::{SumAccuracy, SumScale, above};
+use super::moments::{Moment, Moments, SumAccuracy, SumScale};
 use super::real_range::Steps;
-use super::{
-    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
-    Statistic, Summand, Tally, Unavailable,
-};
-use crate::data::{Attribute, Dataset, Moments};
-use crate::machine::Description;
-use crate::noise::Noise;
-use crate::number::{Confidence, Interval};
+use super::{MechanismError, RealRange};
+use crate::data::{Attribute, Dataset};
+use crate::number::Interval;
 
 /// The variance of an attribute that is clamped to a range and rounded to steps ([`RealRange`]), with
 /// discrete Laplace noise.
@@ -35,7 +30,7 @@ use crate::number::{Confidence, Interval};
 /// let answer = filter.release(&spread)?;
 /// assert!((answer.value() - 208.25).abs() < 20.0);
 /// assert!((answer.mean() - 44.5).abs() < 1.0);
-/// println!("the variance is {:.0}", spread.estimate(answer, "0.95".parse()?));
+/// println!("the variance is {:.0}", spread.estimate(answer, confidence!(0.95)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -54,22 +49,9 @@ use crate::number::{Confidence, Interval};
 ///
 /// It states [`Laplace`](crate::privacy::facts::Laplace) noise on numbers that change by w² together. The range is in whole steps, as
 /// numbers are, so that w is exact, rounding included ([`RealRange`]).
+#[doc(alias = "spread")]
 #[doc(alias = "standard deviation")]
-#[derive(Clone, Debug)]
-pub struct Variance<A> {
-    attribute: A,
-    range: RealRange,
-}
-
-impl<A: Summand<Number = f64>> Variance<A> {
-    /// The variance of `attribute`, clamped to `range` ([`RealRange`]).
-    pub fn of(attribute: A, range: impl Into<RealRange>) -> Self {
-        Self {
-            attribute,
-            range: range.into(),
-        }
-    }
-}
+pub type Variance<A> = Moments<A, NoisyVariance>;
 
 /// What a [`Variance`] answers: three noisy sums, and what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,134 +70,65 @@ pub struct VarianceAccuracy(SumAccuracy);
 /// The width of a range whose square a fact can hold.
 const WIDEST: u64 = (1 << 32) - 1;
 
-impl<A: Summand<Number = f64>, R: RowRelation> Query<R> for Variance<A> {
-    type Answer = NoisyVariance;
-    type Form = Once;
-    type Value = NoisyVariance;
+impl Moment for NoisyVariance {
+    type Accuracy = VarianceAccuracy;
+
+    const NAME: &'static str = "Variance";
+    const SUMS: usize = 3;
 
     /// All sums together change by w².
-    fn change(&self) -> Result<Change, MechanismError> {
-        let named = |error: MechanismError| error.of_attribute(&self.attribute.name());
-        let width = self.range.in_steps().map_err(named)?.width.get();
+    fn change(range: &RealRange, width: u64) -> Result<u64, MechanismError> {
         if width > WIDEST {
             let problem =
                 "must be less than 2^32 steps wide for a variance: take a larger exponent";
-            return Err(named(MechanismError::range(self.range.stated(), problem)));
+            return Err(MechanismError::range(range.stated(), problem));
         }
-        Change::of(width * width)
+        Ok(width * width)
     }
 
-    fn totals(&self) -> usize {
-        3
-    }
-
-    /// Where the number of rows is public, so is w² times that number.
-    fn public_totals(&self) -> usize {
-        R::REPLACES.into()
-    }
-
-    fn answer(&self, totals: &[i128]) -> NoisyVariance {
-        NoisyVariance {
-            sums: totals.first_chunk().copied().unwrap_or_default(),
-            scale: self.range.steps(),
-            size_is_public: R::REPLACES,
+    fn of_sums(sums: &[i128], range: &RealRange, size_is_public: bool) -> Self {
+        Self {
+            sums: sums.first_chunk().copied().unwrap_or_default(),
+            scale: range.steps(),
+            size_is_public,
         }
     }
 
-    fn scale(&self) -> SumScale {
-        SumScale::new::<R>(&self.range)
-    }
-
-    fn describe(&self) -> Description {
-        let description = Description::new("Variance").with("attribute", self.attribute.name());
-        self.range.describe(description)
-    }
-
-    fn about(&self) -> About {
-        self.range.about()
-    }
-}
-
-impl<D: Dataset + ?Sized, R: RowRelation> Tally<D, R> for Variance<Attribute<D, f64>> {
-    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
-        let steps = self.range.steps();
-        let mut moments = Moments::new(steps.per_unit(), steps.range());
-        self.attribute.fold_into(data, &mut moments);
+    /// Where the number of rows is public, the last one is w² times that number.
+    fn sum<D: Dataset + ?Sized>(
+        attribute: &Attribute<D, f64>,
+        range: &RealRange,
+        data: &D,
+        size_is_public: bool,
+    ) -> [i128; 3] {
+        let steps = range.steps();
+        let mut moments = crate::data::Moments::new(steps.per_unit(), steps.range());
+        attribute.fold_into(data, &mut moments);
         let (high, mixed, low) = (moments.high(), moments.mixed(), moments.low());
-        let sums = if R::REPLACES {
+        if size_is_public {
             // u² + u(w − u) = uw, and all three add up to w².
             [high + mixed / 2, mixed / 2, high + mixed + low]
         } else {
             [high, mixed, low]
-        };
-        for (total, sum) in totals.iter_mut().zip(sums) {
-            *total = sum;
-        }
-        Ok(())
-    }
-}
-
-impl<D: Dataset + ?Sized> Contributes<D> for Variance<Attribute<D, f64>> {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        let above = above(&self.attribute, &self.range, data, records, unreadable);
-        let width = i128::from(self.range.steps().width.get());
-        for (numbers, u) in numbers.chunks_exact_mut(3).zip(above) {
-            let below = width - u;
-            numbers.copy_from_slice(&[u * u, 2 * u * below, below * below]);
         }
     }
-}
 
-impl<D: Dataset + ?Sized> Grouped<D> for Variance<Attribute<D, f64>> {}
-
-impl Statistic for NoisyVariance {
-    type Scale = SumScale;
-    type Number = f64;
-    type Distance = VarianceAccuracy;
-    /// How far, and of how many rows.
-    type Within = (f64, u64);
-
-    fn in_steps(_: SumScale, noise: Noise) -> Noise {
-        noise
+    fn row(above: i128, below: i128) -> [i128; 3] {
+        [above * above, 2 * above * below, below * below]
     }
 
-    fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> VarianceAccuracy {
-        let sums = if scale.size_is_public { 2 } else { 3 };
-        VarianceAccuracy(scale.accuracy(noise, sums, confidence))
+    fn accuracy(sums: SumAccuracy) -> VarianceAccuracy {
+        VarianceAccuracy(sums)
     }
 
-    fn is_distance((within, _): (f64, u64)) -> bool {
-        within >= 0.0
+    fn for_rows(accuracy: &VarianceAccuracy, rows: u64) -> f64 {
+        accuracy.for_rows(rows)
     }
 
-    fn is_within(
-        scale: SumScale,
-        noise: Noise,
-        (within, rows): (f64, u64),
-        confidence: Confidence,
-    ) -> bool {
-        Self::distance(scale, noise, confidence).for_rows(rows) <= within
-    }
-
-    /// Each of the sums is within its noise of the truth, all together with this confidence (the union
-    /// bound), and the interval has the variances of all sums that are possible then.
-    ///
     /// It is wider by what rounding can do. If no number changes by more than h, their standard
     /// deviation does not either: it is a norm of the distances from the mean, and the change has a
     /// standard deviation of at most h.
-    fn interval(
-        self,
-        scale: SumScale,
-        noise: Noise,
-        confidence: Confidence,
-    ) -> (f64, RangeInclusive<f64>) {
-        let VarianceAccuracy(SumAccuracy { each, .. }) = Self::distance(scale, noise, confidence);
+    fn between(self, _: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>) {
         (self.value(), self.before_rounding(each))
     }
 }

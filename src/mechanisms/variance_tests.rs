@@ -1,7 +1,9 @@
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
+use crate::mechanisms::RowRelation;
 use crate::mechanisms::{Accuracy, AddedNoise, Estimates, LaplaceNoise, Noised};
 use crate::noise::NoiseError;
+use crate::number::Confidence;
 use crate::number::Ratio;
 use crate::prelude::*;
 use crate::privacy::facts::Gaussian;

@@ -47,6 +47,8 @@ use crate::privacy::UnknownLoss;
 /// or one that is infinite or not a number, counts as zero. Answers are multiples of the step,
 /// rounded to floats, which is postprocessing. The answer is not divided by anything: where rows are
 /// added and removed, the number of rows is private.
+#[doc(alias = "clipping")]
+#[doc(alias = "embedding")]
 #[derive(Clone, Debug)]
 pub struct VectorSum<V> {
     pub(super) vector: V,

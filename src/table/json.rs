@@ -108,6 +108,12 @@ impl<'a> Part<'a> {
             levels => Ok(Part { levels, ..self }),
         }
     }
+
+    /// Both sides of an operator.
+    fn two<'de, A: MapAccess<'de>>(self, object: &mut A) -> Result<[Box<Expr>; 2], A::Error> {
+        let parts = object.next_value_seed(List(self.inside()?))?;
+        Ok(exactly(parts)?.map(Box::new))
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Part<'_> {
@@ -180,15 +186,14 @@ impl<'de> Visitor<'de> for Part<'_> {
             key => {
                 let comparison = Comparison::ALL.into_iter().find(|each| each.key() == key);
                 let operation = Operation::ALL.into_iter().find(|each| each.key() == key);
-                if comparison.is_none() && operation.is_none() {
+                if let Some(comparison) = comparison {
+                    let [one, other] = self.two(&mut object)?;
+                    Expr::Compare(comparison, one, other)
+                } else if let Some(operation) = operation {
+                    let [one, other] = self.two(&mut object)?;
+                    Expr::Compute(operation, one, other)
+                } else {
                     return Err(A::Error::unknown_field(key, KEYS));
-                }
-                let [one, other] =
-                    exactly(object.next_value_seed(List(self.inside()?))?)?.map(Box::new);
-                match (comparison, operation) {
-                    (Some(comparison), _) => Expr::Compare(comparison, one, other),
-                    (None, Some(operation)) => Expr::Compute(operation, one, other),
-                    (None, None) => return Err(A::Error::unknown_field(key, KEYS)),
                 }
             }
         };

@@ -151,3 +151,18 @@ fn joined(
         }
     }
 }
+
+/// The text of something, or its beginning: for messages.
+pub(super) struct Shortened<'a, T>(pub(super) &'a T);
+
+impl<T: Display> Display for Shortened<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 80;
+        let text = self.0.to_string();
+        let end = text.char_indices().nth(SHOWN).map(|(end, _)| end);
+        match end.and_then(|end| text.get(..end)) {
+            None => f.write_str(&text),
+            Some(beginning) => write!(f, "{beginning}…"),
+        }
+    }
+}

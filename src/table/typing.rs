@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::condition::{Condition, IntoExpr, Number};
-use super::{Comparison, Domain, Expr, Kind, Schema, TableError, Value};
+use super::print::Shortened;
+use super::{Comparison, Expr, Kind, Schema, TableError, Value};
 
 impl Schema {
     /// A yes-or-no question about the rows of such a table.
@@ -68,105 +69,61 @@ impl Schema {
     /// Conjunctions in a conjunction are parts of it, and so are disjunctions in a disjunction; what has
     /// one part is that part; constants have the type that they are compared with. Nothing else changes.
     fn typed(&self, expr: Expr) -> Result<(Expr, Kind), TableError> {
-        Ok(match expr {
+        let condition = match expr {
             Expr::Column(name) => {
                 let (_, column) = self.column(&name)?;
-                (Expr::Column(name), column.kind())
+                return Ok((Expr::Column(name), column.kind()));
             }
             Expr::Literal(value) => {
                 let kind = value.kind();
-                (value.fit(kind, &"")?.into(), kind)
-            }
-            Expr::Compare(comparison, one, other) => {
-                (self.comparison(comparison, *one, *other)?, Kind::Bool)
-            }
-            Expr::In(one, values) => {
-                let place = Inside(&Expr::In(one.clone(), values.clone())).to_string();
-                let (one, kind) = self.typed(*one)?;
-                if values.is_empty() {
-                    let problem = "has no values: give one at least";
-                    return Err(TableError::BadLiteral {
-                        what: format!("IN {place}"),
-                        problem,
-                    });
-                }
-                let fitted = values.into_iter().map(|value| value.fit(kind, &place));
-                let values = fitted.collect::<Result<Vec<_>, _>>()?;
-                values
-                    .iter()
-                    .try_for_each(|value| self.check_category(&one, value))?;
-                (Expr::In(Box::new(one), values), Kind::Bool)
-            }
-            Expr::Between(one, low, high) => {
-                let whole = Expr::Between(one.clone(), low.clone(), high.clone());
-                let (one, kind) = self.typed(*one)?;
-                if kind == Kind::Bool {
-                    return Err(TableError::NoOrder {
-                        what: shortened(&whole),
-                    });
-                }
-                let (low, high) = (
-                    low.fit(kind, &Inside(&whole))?,
-                    high.fit(kind, &Inside(&whole))?,
-                );
-                (Expr::Between(Box::new(one), low, high), Kind::Bool)
-            }
-            Expr::IsNull(one) => (self.typed(*one)?.0.is_null(), Kind::Bool),
-            Expr::Not(one) => (!self.needed(Kind::Bool, *one, "NOT")?, Kind::Bool),
-            Expr::And(parts) => {
-                let mut all = Vec::with_capacity(parts.len());
-                for part in parts {
-                    match self.needed(Kind::Bool, part, "AND")? {
-                        Expr::And(parts) => all.extend(parts),
-                        part => all.push(part),
-                    }
-                }
-                (single_or(all, Expr::And, true), Kind::Bool)
-            }
-            Expr::Or(parts) => {
-                let mut all = Vec::with_capacity(parts.len());
-                for part in parts {
-                    match self.needed(Kind::Bool, part, "OR")? {
-                        Expr::Or(parts) => all.extend(parts),
-                        part => all.push(part),
-                    }
-                }
-                (single_or(all, Expr::Or, false), Kind::Bool)
+                return Ok((value.fit(kind, &"")?.into(), kind));
             }
             Expr::Compute(operation, one, other) => {
-                let one = self.needed(Kind::Whole, *one, operation.sign())?;
-                let other = self.needed(Kind::Whole, *other, operation.sign())?;
-                (
-                    Expr::Compute(operation, Box::new(one), Box::new(other)),
-                    Kind::Whole,
-                )
+                let one = self.operand(Kind::Whole, *one, operation.sign())?;
+                let other = self.operand(Kind::Whole, *other, operation.sign())?;
+                let number = Expr::Compute(operation, Box::new(one), Box::new(other));
+                return Ok((number, Kind::Whole));
             }
-        })
+            Expr::Compare(comparison, one, other) => self.compared(comparison, *one, *other)?,
+            Expr::In(one, values) => self.member(*one, values)?,
+            Expr::Between(one, low, high) => self.between(*one, low, high)?,
+            Expr::IsNull(one) => self.typed(*one)?.0.is_null(),
+            Expr::Not(one) => !self.operand(Kind::Bool, *one, "NOT")?,
+            Expr::And(parts) => self.joined(true, parts)?,
+            Expr::Or(parts) => self.joined(false, parts)?,
+        };
+        Ok((condition, Kind::Bool))
     }
 
     /// An operand that must have this type.
-    fn needed(&self, wanted: Kind, expr: Expr, operator: &str) -> Result<Expr, TableError> {
+    fn operand(&self, wanted: Kind, expr: Expr, operator: &str) -> Result<Expr, TableError> {
         let (expr, kind) = self.typed(expr)?;
         need(wanted, kind, &expr, &format_args!(" beside {operator}"))?;
         Ok(expr)
     }
 
-    fn comparison(
-        &self,
-        comparison: Comparison,
-        one: Expr,
-        other: Expr,
-    ) -> Result<Expr, TableError> {
-        let whole = Expr::Compare(comparison, Box::new(one.clone()), Box::new(other.clone()));
-        let place = Inside(&whole);
-        let (one, other) = (self.typed(one), self.typed(other));
-        let ((one, one_kind), (other, other_kind)) = match (one, other) {
-            (Ok(one), Ok(other)) => (one, other),
-            (Err(error), Ok((_, kind))) | (Ok((_, kind)), Err(error)) => {
-                return Err(beside(error, kind));
+    /// All of these, or one of these.
+    fn joined(&self, all: bool, parts: Vec<Expr>) -> Result<Expr, TableError> {
+        let word = if all { "AND" } else { "OR" };
+        let mut flat = Vec::with_capacity(parts.len());
+        for part in parts {
+            match (all, self.operand(Kind::Bool, part, word)?) {
+                (true, Expr::And(parts)) | (false, Expr::Or(parts)) => flat.extend(parts),
+                (_, part) => flat.push(part),
             }
-            (Err(error), Err(_)) => return Err(error),
-        };
+        }
+        Ok(match flat.len() {
+            0 => all.into(),
+            1 => flat.remove(0),
+            _ if all => Expr::And(flat),
+            _ => Expr::Or(flat),
+        })
+    }
+
+    fn compared(&self, by: Comparison, one: Expr, other: Expr) -> Result<Expr, TableError> {
+        let asked = Expr::Compare(by, Box::new(one.clone()), Box::new(other.clone()));
+        let place = Inside(&asked);
+        let [(one, one_kind), (other, other_kind)] = self.sides(one, other)?;
         let (one, other) = match (one, other) {
             (one, other) if one_kind == other_kind => (one, other),
             (Expr::Literal(one), Expr::Literal(other)) => match other.clone().fit(one_kind, &place)
@@ -177,53 +134,73 @@ impl Schema {
             (one, Expr::Literal(other)) => (one, other.fit(one_kind, &place)?.into()),
             (Expr::Literal(one), other) => (one.fit(other_kind, &place)?.into(), other),
             (one, other) => {
-                need(one_kind, other_kind, &other, &format_args!(" {place}"))?;
+                need(one_kind, other_kind, &other, &place)?;
                 (one, other)
             }
         };
-        let kind = one_kind;
-        if comparison.needs_order() {
-            if kind == Kind::Bool {
-                return Err(TableError::NoOrder {
-                    what: shortened(&whole),
-                });
+        match (&one, &other) {
+            _ if by.needs_order() => need_order(one_kind, &asked)?,
+            (Expr::Column(name), Expr::Literal(value))
+            | (Expr::Literal(value), Expr::Column(name)) => {
+                self.check_category(name, value)?;
             }
-        } else {
-            match (&one, &other) {
-                (column, Expr::Literal(value)) | (Expr::Literal(value), column) => {
-                    self.check_category(column, value)?;
-                }
-                _ => {}
-            }
+            _ => {}
         }
-        Ok(Expr::Compare(comparison, Box::new(one), Box::new(other)))
+        Ok(Expr::Compare(by, Box::new(one), Box::new(other)))
     }
 
-    /// A value that a column is said to be equal to is one of its categories, if it has any.
-    fn check_category(&self, column: &Expr, value: &Value) -> Result<(), TableError> {
-        let Expr::Column(name) = column else {
-            return Ok(());
-        };
-        let (_, column) = self.column(name)?;
-        match column.domain() {
-            Some(Domain::Categories(known)) if !known.contains(value) => {
-                Err(TableError::UnknownCategory {
-                    column: name.clone(),
-                    value: value.to_string(),
-                    known: known.iter().map(Value::to_string).collect(),
-                })
-            }
-            _ => Ok(()),
+    /// Both sides of a comparison. A text in double quotes is read as a column: beside a text, the error
+    /// says so.
+    fn sides(&self, one: Expr, other: Expr) -> Result<[(Expr, Kind); 2], TableError> {
+        let are_columns = (
+            matches!(one, Expr::Column(_)),
+            matches!(other, Expr::Column(_)),
+        );
+        match (self.typed(one), self.typed(other)) {
+            (Err(error), Ok((_, kind))) if are_columns.0 => Err(beside(error, kind)),
+            (Ok((_, kind)), Err(error)) if are_columns.1 => Err(beside(error, kind)),
+            (one, other) => Ok([one?, other?]),
         }
+    }
+
+    fn member(&self, one: Expr, values: Vec<Value>) -> Result<Expr, TableError> {
+        let asked = Expr::In(Box::new(one.clone()), values.clone());
+        let (one, kind) = self.typed(one)?;
+        if values.is_empty() {
+            let (what, problem) = (
+                Shortened(&asked).to_string(),
+                "has no values: give one at least",
+            );
+            return Err(TableError::BadLiteral { what, problem });
+        }
+        let place = Inside(&asked);
+        let values = values.into_iter().map(|value| value.fit(kind, &place));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        if let Expr::Column(name) = &one {
+            let mut values = values.iter();
+            values.try_for_each(|value| self.check_category(name, value))?;
+        }
+        Ok(Expr::In(Box::new(one), values))
+    }
+
+    fn between(&self, one: Expr, low: Value, high: Value) -> Result<Expr, TableError> {
+        let asked = Expr::Between(Box::new(one.clone()), low.clone(), high.clone());
+        let (one, kind) = self.typed(one)?;
+        need_order(kind, &asked)?;
+        let place = Inside(&asked);
+        let (low, high) = (low.fit(kind, &place)?, high.fit(kind, &place)?);
+        Ok(Expr::Between(Box::new(one), low, high))
     }
 }
 
-/// One part instead of a list with one part, and a constant instead of a list without any.
-fn single_or(mut parts: Vec<Expr>, list: fn(Vec<Expr>) -> Expr, empty: bool) -> Expr {
-    match parts.len() {
-        0 => empty.into(),
-        1 => parts.remove(0),
-        _ => list(parts),
+fn beside(error: TableError, kind: Kind) -> TableError {
+    match error {
+        TableError::UnknownColumn { column, known, .. } => TableError::UnknownColumn {
+            column,
+            known,
+            beside_text: matches!(kind, Kind::Text | Kind::Date | Kind::Time),
+        },
+        error => error,
     }
 }
 
@@ -236,7 +213,7 @@ fn need(
     if found == wanted {
         return Ok(());
     }
-    let what = format!("{}{place}", shortened(expr));
+    let what = format!("{}{place}", Shortened(expr));
     Err(TableError::WrongType {
         what,
         found,
@@ -244,33 +221,19 @@ fn need(
     })
 }
 
-/// The error, which says so if it is about a column that may be meant as a text.
-fn beside(error: TableError, kind: Kind) -> TableError {
-    match error {
-        TableError::UnknownColumn { column, known, .. } => TableError::UnknownColumn {
-            column,
-            known,
-            beside_text: matches!(kind, Kind::Text | Kind::Date | Kind::Time),
-        },
-        other => other,
+fn need_order(kind: Kind, asked: &Expr) -> Result<(), TableError> {
+    if kind != Kind::Bool {
+        return Ok(());
     }
+    let what = Shortened(asked).to_string();
+    Err(TableError::NoOrder { what })
 }
 
-/// Where a constant stands.
+/// Where something stands.
 struct Inside<'a>(&'a Expr);
 
 impl fmt::Display for Inside<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "in `{}`", shortened(self.0))
-    }
-}
-
-/// The text of an expression, or its beginning.
-fn shortened(expr: &Expr) -> String {
-    const SHOWN: usize = 80;
-    let text = expr.to_string();
-    match text.char_indices().nth(SHOWN) {
-        None => text,
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        write!(f, " in `{}`", Shortened(self.0))
     }
 }

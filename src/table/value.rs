@@ -6,6 +6,7 @@ use std::fmt;
 use super::calendar::{
     FIRST_DAY, LAST_DAY, MICROSECONDS_OF_A_DAY, date_text, read_date, read_time, time_text,
 };
+use super::print::Shortened;
 use super::{Kind, TableError};
 
 /// A value of a column, or a literal of a question. A missing value has none.
@@ -70,10 +71,10 @@ impl Value {
     }
 
     /// The same constant as a value of this type, in the one form that it has there. `place` says where
-    /// it stands.
+    /// it stands, after a space.
     pub(super) fn fit(self, kind: Kind, place: &dyn fmt::Display) -> Result<Self, TableError> {
         let bad = |value: &Self, problem| TableError::BadLiteral {
-            what: format!("{value} {place}"),
+            what: format!("{}{place}", Shortened(value)),
             problem,
         };
         match (self, kind) {
@@ -84,7 +85,7 @@ impl Value {
                 } else {
                     Err(bad(
                         &Self::Real(value),
-                        "is not a finite number: use `IS NULL`, or leave it out",
+                        "is not a finite number: write one that is",
                     ))
                 }
             }
@@ -108,8 +109,13 @@ impl Value {
                     Err(bad(&Self::Text(text), problem))
                 }
             },
+            // A database could not be asked about it.
+            (Self::Text(text), Kind::Text) if text.contains('\0') => {
+                let problem = "contains the character U+0000: leave it out";
+                Err(bad(&Self::Text(text), problem))
+            }
             (value, kind) if value.kind() != kind => Err(TableError::WrongType {
-                what: format!("{value} {place}"),
+                what: format!("{}{place}", Shortened(&value)),
                 found: value.kind(),
                 wanted: kind,
             }),

@@ -83,12 +83,13 @@ pub(super) fn words(text: &str) -> Result<Vec<(usize, Word)>, TableError> {
     while let Some((place, token)) = tokens.next() {
         let word = match token {
             Token::Word(word) => {
-                let known = word.quote_style.is_none().then(|| reserved(&word.value));
-                match (known.flatten(), tokens.peek()) {
+                let is_quoted = word.quote_style.is_some();
+                let known = reserved(&word.value).filter(|_| !is_quoted);
+                match (known, tokens.peek()) {
                     (Some("TRUE"), _) => Word::Constant(true.into()),
                     (Some("FALSE"), _) => Word::Constant(false.into()),
                     (Some(known), _) => Word::Sign(known),
-                    (None, Some((_, Token::SingleQuotedString(text)))) => {
+                    (None, Some((_, Token::SingleQuotedString(text)))) if !is_quoted => {
                         let value = calendar_value(&word.value, text);
                         tokens.next();
                         Word::Constant(value.map_err(|problem| syntax(place, problem))?)

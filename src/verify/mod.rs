@@ -153,12 +153,23 @@
 //! Why not all: no ε holds for Gaussian noise under pure privacy, and none at all for the last three,
 //! which reveal something with a probability of δ. The noise of
 //! [`FactorizedContinualCount`](crate::mechanisms::FactorizedContinualCount) has steps of about 2⁻⁴⁰, more than can be listed.
-//! [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) says the difference of two noises, and
-//! both may be large: a margin of g has a probability of the order of g·qᵍ and not of qᵍ, so that what is
-//! beyond some margin is not geometric noise that knows nothing of the data, as it is for one noise.
+//!
+//! [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin) says the difference of two noises. Let p(k)
+//! be in proportion to q^|k|. The difference of two such noises is g with a probability in proportion to
+//! q^|g|·(|g| + κ), where κ = (1 + q²)/(1 − q²): of the sum over k of q^(|k| + |k + g|), g + 1 terms are
+//! q^g, and the others add 2q^(g + 2)/(1 − q²). So for truths that are t apart, what is beyond a margin of
+//! G has odds of q^g·(g − t + κ), and not of q^g: it does know the data, and the law that is clamped to G
+//! does not bound the rest. (It could be decided by a rule of its own: (g − G) + (G − t + κ) is a mixture
+//! of two laws that do not know t. That holds for two candidates only.)
+//! `verify::not_proved::the_rest_of_a_margin_depends_on_the_data` has the numbers.
+//!
 //! [`GradientDescent`](crate::mechanisms::GradientDescent) computes the next gradient from what it released, so
 //! that it does not [promise](crate::machine::ReleasesOnly) to only say it: what follows a
-//! value beyond the window depends on that value, and nothing that is explored bounds its divergence.
+//! value beyond the window depends on that value, and nothing that is explored bounds its divergence. Let
+//! the gradient be that of the row where a weight is beyond the window, and else zero. All that is explored
+//! is the same on both datasets, and the second step tells them apart:
+//! `verify::not_proved::a_gradient_that_is_not_zero_far_out_only`.
+//!
 //! [`Boxed`](crate::compose::Boxed) erases the type that makes the promise; noise that is only compared needs
 //! none.
 //!

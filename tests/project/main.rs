@@ -1,7 +1,8 @@
 //! The project itself: its layers, the places of a measure, its specification, what mechanisms say about
-//! their error, the crates of the quick start, instruction counts, races.
+//! their error, words that people search for, the crates of the quick start, instruction counts, races.
 
 mod accuracy;
+mod aliases;
 mod dependencies;
 mod instructions;
 mod layers;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::support::*;
 use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, ReleasesOnly};
+use queryables::mechanisms::{Descent, GradientDescent, Lattice, Objective};
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::noise::{DiscreteLaplace, RoundedGaussian};
 use queryables::number::{Epsilon, Ratio};
@@ -144,4 +145,46 @@ fn a_menu_that_depends_on_what_was_released() {
         .time(TIME);
     assert_not_proved(&verifier.check(&PureDp, &epsilon("1")).unwrap());
     assert!(verifier.check(&PureDp, &epsilon("2")).unwrap().holds());
+}
+
+/// Noise of a scale of 1/ln 2 on both of two truths that are t apart: how probable the next margin is
+/// beside this one, far out. For one noise it is 1/2, whatever t is; here it depends on t.
+#[test]
+fn the_rest_of_a_margin_depends_on_the_data() {
+    let noise = |k: i64| 0.5_f64.powi(k.abs() as i32) / 3.0;
+    let margin = |t: i64, g: i64| -> f64 { (-90..90).map(|k| noise(k) * noise(k + g - t)).sum() };
+    let next = |t: i64, g: i64| margin(t, g + 1) / margin(t, g);
+    for (t, g) in [(0, 10), (1, 10), (0, 20), (2, 20)] {
+        // κ = (1 + 1/4)/(1 − 1/4).
+        let formula = |g: i64| 0.5_f64.powi((g - t) as i32) * ((g - t) as f64 + 5.0 / 3.0) / 9.0;
+        assert!((margin(t, g) / formula(g) - 1.0).abs() < 1e-12, "{t} {g}");
+        assert!((next(t, g) - next(t + 1, g)).abs() > 1e-4, "{t} {g}");
+    }
+    // Two laws that do not know t, in a mixture that does.
+    for t in [0, 1, 2] {
+        let beyond = |g: i64| margin(t, 10 + g) / (0.5_f64.powi(g as i32 - t as i32 + 10) / 9.0);
+        let steps = [1, 2, 3, 4].map(|g| beyond(g + 1) - beyond(g));
+        assert!(
+            steps.iter().all(|step| (step - 1.0).abs() < 1e-9),
+            "{steps:?}"
+        );
+    }
+}
+
+/// Nothing that is explored depends on the row; after a first release of more than a million, the second
+/// does.
+#[test]
+fn a_gradient_that_is_not_zero_far_out_only() {
+    let far = Objective::new("far", 1, |weights: &[f64], row: &f64, out: &mut [f64]| {
+        out[0] = if weights[0].abs() > 1e6 { *row } else { 0.0 };
+    });
+    let lattice = Lattice::of_whole_numbers(5);
+    let rho = "0.5".parse().unwrap();
+    let descent = GradientDescent::new(far, lattice, 2, 1.0, rho).unwrap();
+    let whole = descent.mapped(|descent: Descent| descent.weights()[0] as i64);
+    let pair = Pair::new(vec![], vec![9.0]);
+    let verifier = Verifier::new(copies_of(&whole), &pair, vec![()], 1).cut(ratio(1, 2000));
+    let verdict = verifier.check(&Rdp::new("2".parse().unwrap()), &epsilon("0.9"));
+    let verdict = verdict.unwrap();
+    assert!(!verdict.holds() && !verdict.is_refuted(), "{verdict}");
 }

@@ -66,6 +66,10 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Relation, UnknownLos
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "budget")]
+#[doc(alias = "composition")]
+#[doc(alias = "privacy budget")]
+#[doc(alias = "privacy filter")]
 #[derive(Clone, Debug)]
 pub struct Filter<F, R = AddRemove, X = Interleaved> {
     rule: F,
@@ -235,16 +239,18 @@ where
 impl<F, R, X> ReleasesOnly for Filter<F, R, X> {}
 
 /// The filter's own loss is its budget, in the measure of the whole.
-impl<F, R, X> Private<F::Whole, R> for Filter<F, R, X>
+#[diagnostic::do_not_recommend]
+impl<Me, F, R, X> Private<Me, R> for Filter<F, R, X>
 where
-    F: ContinuationRule,
+    Me: Measure,
+    F: ContinuationRule<Whole = Me>,
     R: Relation,
 {
-    fn loss(&self, measure: &F::Whole) -> Result<WholeLoss<F>, UnknownLoss> {
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
         self.loss_at(measure, Distance::NEIGHBOURS)
     }
 
-    fn loss_at(&self, measure: &F::Whole, distance: Distance) -> Result<WholeLoss<F>, UnknownLoss> {
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
         if measure != self.rule.whole() {
             return Err(UnknownLoss("the filter has another measure"));
         }

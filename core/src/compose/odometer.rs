@@ -88,6 +88,9 @@ use crate::privacy::{AddRemove, Distance, Relation, UnknownLoss};
 /// assert_eq!(odometer.privacy_loss_at(pair), Some("0.8".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "accountant")]
+#[doc(alias = "privacy accountant")]
+#[doc(alias = "spent")]
 #[derive(Clone, Debug)]
 pub struct Odometer<G, R = AddRemove, X = Interleaved> {
     accumulator: G,

@@ -54,6 +54,8 @@ use crate::queryable::{IntoHandle, sealed};
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "disjoint")]
+#[doc(alias = "parallel composition")]
 pub struct Parallel<K, D: ?Sized, M> {
     split: Arc<Split<D>>,
     mechanisms: BTreeMap<K, M>,

@@ -52,6 +52,9 @@ use std::sync::Arc;
 /// - Nothing changes while the dataset is shared.
 ///
 /// Large data is read on several threads, so a dataset is `Send` and `Sync`; see the [module](crate::data).
+#[doc(alias = "csv")]
+#[doc(alias = "dataframe")]
+#[doc(alias = "table")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dataset",
     label = "this needs data with records",

@@ -51,6 +51,7 @@ use super::{Coins, Description, DomainMismatch, Fault, Machine, Public};
 #[diagnostic::on_unimplemented(
     message = "launch a mechanism that works on `{D}`: `{Self}` does not",
     label = "works on other data",
+    note = "a `Result`? its constructor may fail: write `?` after it",
     note = "a mechanism on rows, launched on people? wrap it: `OnRows(mechanism)`"
 )]
 pub trait Mechanism<D: ?Sized> {

@@ -171,6 +171,7 @@ crate::debug_fields!([P: fmt::Debug, M: fmt::Debug, D: ?Sized] Through<P, M, D>,
 ///
 /// let _ = 7_u8.through(LimitQueries::new(3));
 /// ```
+#[doc(alias = "postprocessing")]
 pub trait ThroughExt<D: ?Sized>: Mechanism<D> + Sized {
     /// This mechanism, behind a middle.
     ///

@@ -21,42 +21,51 @@ use super::{Quantity, Unit};
 /// ```
 #[macro_export]
 macro_rules! epsilon {
-    ($number:literal) => {
-        const { $crate::number::Epsilon::literal(::core::stringify!($number)) }
-    };
+    ($number:literal) => {{
+        const NUMBER: $crate::number::Epsilon =
+            $crate::number::Epsilon::literal(::core::stringify!($number));
+        NUMBER
+    }};
 }
 
 /// A δ, read from a literal when the program is compiled: `delta!(1e-6)` ([`epsilon!`](crate::epsilon)).
 #[macro_export]
 macro_rules! delta {
-    ($number:literal) => {
-        const { $crate::number::Delta::literal(::core::stringify!($number)) }
-    };
+    ($number:literal) => {{
+        const NUMBER: $crate::number::Delta =
+            $crate::number::Delta::literal(::core::stringify!($number));
+        NUMBER
+    }};
 }
 
 /// A ρ, read from a literal when the program is compiled: `rho!(0.02)` ([`epsilon!`](crate::epsilon)).
 #[macro_export]
 macro_rules! rho {
-    ($number:literal) => {
-        const { $crate::number::Rho::literal(::core::stringify!($number)) }
-    };
+    ($number:literal) => {{
+        const NUMBER: $crate::number::Rho =
+            $crate::number::Rho::literal(::core::stringify!($number));
+        NUMBER
+    }};
 }
 
 /// A μ, read from a literal when the program is compiled: `mu!(0.5)` ([`epsilon!`](crate::epsilon)).
 #[macro_export]
 macro_rules! mu {
-    ($number:literal) => {
-        const { $crate::number::Mu::literal(::core::stringify!($number)) }
-    };
+    ($number:literal) => {{
+        const NUMBER: $crate::number::Mu = $crate::number::Mu::literal(::core::stringify!($number));
+        NUMBER
+    }};
 }
 
 /// A confidence, read from a literal when the program is compiled: `confidence!(0.95)`
 /// ([`epsilon!`](crate::epsilon)).
 #[macro_export]
 macro_rules! confidence {
-    ($number:literal) => {
-        const { $crate::number::Confidence::literal(::core::stringify!($number)) }
-    };
+    ($number:literal) => {{
+        const NUMBER: $crate::number::Confidence =
+            $crate::number::Confidence::literal(::core::stringify!($number));
+        NUMBER
+    }};
 }
 
 impl<U: Unit> Quantity<U> {
@@ -81,7 +90,7 @@ impl<U: Unit> Quantity<U> {
                 digit @ b'0'..=b'9' => {
                     units = match units.checked_mul(10) {
                         Some(tens) => tens + (digit - b'0') as u128,
-                        None => panic!("the number has more digits than can be held exactly"),
+                        None => panic!("write fewer digits: no more can be held exactly"),
                     };
                     digits += 1;
                     if after_point {
@@ -94,7 +103,7 @@ impl<U: Unit> Quantity<U> {
                     power += exponent(text, at + 1);
                     break;
                 }
-                b'-' => panic!("the number must not be negative"),
+                b'-' => panic!("write a number that is not negative"),
                 b'"' => panic!("write the number without quotes"),
                 _ => panic!("write a decimal number, such as 0.1 or 1e-6, without a type"),
             }
@@ -106,22 +115,24 @@ impl<U: Unit> Quantity<U> {
         while power > 0 && units > 0 {
             units = match units.checked_mul(10) {
                 Some(units) => units,
-                None => panic!("the number is larger than can be held"),
+                None => panic!("write a smaller number: this one cannot be held"),
             };
             power -= 1;
         }
         while power < 0 && units > 0 {
             if !units.is_multiple_of(10) {
-                panic!("the number has more digits than can be held exactly");
+                panic!("write fewer digits: no more can be held exactly");
             }
             units /= 10;
             power += 1;
         }
         if units > U::LARGEST {
-            panic!("the number is larger than can be held");
+            panic!("write a smaller number: this one cannot be held");
         }
         match U::GREATER_THAN {
-            Some((floor, _)) if units <= floor => panic!("the number is too small"),
+            Some((floor, _)) if units <= floor => {
+                panic!("write a larger number: this one is out of range")
+            }
             _ => Self::unchecked(units),
         }
     }
@@ -140,7 +151,7 @@ const fn exponent(text: &[u8], from: usize) -> i64 {
         at += 1;
     }
     if at == text.len() {
-        panic!("the exponent has no digits");
+        panic!("write digits after the e, such as 1e-6");
     }
     while at < text.len() {
         match text[at] {

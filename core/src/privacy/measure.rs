@@ -43,7 +43,8 @@ pub trait Measure: Clone + Debug + PartialEq + Send + Sync + 'static {
     /// one mechanism may have the first dataset first, and another one the second, so that losses of
     /// one direction say nothing about both together.
     ///
-    /// By default the loss itself: most measures are about both orders by definition.
+    /// By default the loss itself: most measures are about both orders by definition. The measure `FDp`
+    /// of the toolkit has an example of another one.
     ///
     /// # Errors
     ///

@@ -36,6 +36,8 @@ pub trait Relation: Copy + Debug + PartialEq + Send + Sync + 'static {
 }
 
 /// Neighbours differ by adding or removing one row; the others keep their order.
+#[doc(alias = "neighbouring")]
+#[doc(alias = "unbounded DP")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AddRemove;
 
@@ -45,6 +47,8 @@ impl Relation for AddRemove {
 }
 
 /// Neighbours have the same number of rows and differ in one of them; the others keep their places.
+#[doc(alias = "bounded DP")]
+#[doc(alias = "substitution")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Replace;
 
@@ -62,6 +66,7 @@ impl Relation for Replace {
 /// assert_eq!("3".parse(), Distance::try_from(3_u32));
 /// # Ok::<(), queryables::number::NumberError>(())
 /// ```
+#[doc(alias = "group privacy")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Distance(NonZeroU64);
 

@@ -48,28 +48,26 @@ impl<S> Child<S> {
         token: &StopToken,
         coins: &mut Coins<'_>,
     ) -> Result<S, Fault> {
-        let started = coins.run_under(token, |coins| mechanism.start(data, coins));
-        match started {
-            Err(Fault::Unavailable) => Self::run_again(mechanism, data, token, coins),
+        coins.run_under(token, |coins| match mechanism.start(data, coins) {
+            Err(Fault::Unavailable) => Self::start_again(mechanism, data, coins),
             started => started,
-        }
+        })
     }
 
     #[cold]
-    fn run_again<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
+    fn start_again<D: ?Sized, M: Mechanism<D, Machine = S> + ?Sized>(
         mechanism: &M,
         data: &Arc<D>,
-        token: &StopToken,
         coins: &mut Coins<'_>,
     ) -> Result<S, Fault> {
-        let mut started = Err(Fault::Unavailable);
         for _ in 1..MOST_OUTAGES {
-            started = coins.run_under(token, |coins| mechanism.start(data, coins));
-            if !matches!(started, Err(Fault::Unavailable)) {
-                break;
+            coins.check()?;
+            match mechanism.start(data, coins) {
+                Err(Fault::Unavailable) => {}
+                started => return started,
             }
         }
-        started
+        Err(Fault::Unavailable)
     }
 
     /// The machine and its token, for handles that check it themselves.

@@ -31,6 +31,7 @@
 mod connection;
 mod seen;
 mod statements;
+mod table;
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -43,6 +44,7 @@ use tokio_postgres::{Client, Config, NoTls};
 use connection::{Connection, saved, signed, unavailable, unsigned};
 use seen::{Seen, damaged};
 use statements::{OPEN, SCHEMA};
+pub use table::{OpenTableError, PostgresTable};
 
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
 ///

@@ -53,8 +53,8 @@ impl LabelBet {
 /// The best stake where the counts are the probabilities, pulled towards zero, and at most e^−ε.
 fn stake(odds: Odds, counts: Counts, [unlikely_before, before]: [f64; 2]) -> Interval {
     let [likely, unlikely] = odds.ordered(counts).map(f64::from);
-    let excess = likely - odds.factor * (unlikely + unlikely_before);
-    let best = excess / (odds.factor * (likely + unlikely + before));
+    let excess = likely / odds.factor - unlikely - unlikely_before;
+    let best = excess / (likely + unlikely + before);
     let largest = (Interval::ONE / Interval::exactly(odds.factor)).low();
     Interval::exactly(best.clamp(0.0, largest))
 }

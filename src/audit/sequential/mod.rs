@@ -55,9 +55,9 @@ use crate::privacy::EpsilonDelta;
 /// computed is rounded down. (Testing by betting, Shafer 2021; for differential privacy González et al. 2025.)
 ///
 /// For δ = 0 the bet has stakes f and b for each label, between 0 and e^−ε, and the factor is
-/// `(1 + f(X) − e^ε·b(X))·(1 + b(Y) − e^ε·f(Y))`. The means s and t of what is added to 1 are independent,
-/// and ε-privacy in both directions gives E f(X) ≤ e^ε·E f(Y) and E b(Y) ≤ e^ε·E b(X), so s + t ≤ 0. Then
-/// (1 + s)(1 + t) ≤ (1 + (s + t)/2)² ≤ 1.
+/// `(1 + f(X) − e^ε·b(X))·(1 + b(Y) − e^ε·f(Y))`. X and Y are independent, so its mean is (1 + s)(1 + t), where
+/// s and t are the means of what is added to 1. ε-privacy in both directions gives E f(X) ≤ e^ε·E f(Y) and
+/// E b(Y) ≤ e^ε·E b(X), so s + t ≤ 0, and (1 + s)(1 + t) ≤ (1 + (s + t)/2)² ≤ 1.
 ///
 /// For δ > 0 it has an event E, a stake λ ≤ 1/(e^ε + δ) and a direction, and the factor is
 /// `1 + λ·(1[X in E] − e^ε·1[Y in E] − δ)`.
@@ -65,8 +65,8 @@ use crate::privacy::EpsilonDelta;
 /// # How few runs are enough
 ///
 /// Let p and q be the laws of the labels, and p₀ and q₀ any laws of which the claim is true. A test that is
-/// wrong with probability β at most and that refutes the claim in the end takes at least ln(1/β)/(KL(p‖p₀)
-/// + KL(q‖q₀)) runs on each dataset, on average (Wald 1945). For δ = 0, stakes f = (p − e^ε·q)⁺/(e^ε·(p + q))
+/// wrong with probability β at most and that refutes the claim in the end takes at least ln(1/β)/D runs on
+/// each dataset, on average, where D = KL(p‖p₀) + KL(q‖q₀) (Wald 1945). For δ = 0, stakes f = (p − e^ε·q)⁺/(e^ε·(p + q))
 /// and b = (q − e^ε·p)⁺/(e^ε·(p + q)) make the evidence grow at the rate of p₀ = (p + q)·e^ε/(1 + e^ε)
 /// where p > e^ε·q, (p + q)/(1 + e^ε) where q > e^ε·p, and p otherwise; q₀ is p + q − p₀. Where p₀ sums up
 /// to 1, as for a pair of datasets that are mirror images, no test has a larger rate. What is left is the

@@ -69,6 +69,8 @@ use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss
 /// ([`ActiveRecords`](crate::mechanisms::individual::ActiveRecords)).
 /// The curator can read single accounts ([`start_individual`](super::start_individual)); the
 /// analyst cannot.
+#[doc(alias = "individual privacy")]
+#[doc(alias = "personalized")]
 pub struct IndividualFilter<D: ?Sized, F> {
     rule: F,
     policy: Policy,

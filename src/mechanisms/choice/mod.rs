@@ -76,6 +76,8 @@ use crate::privacy::{
 ///
 /// That of its law, for neighbours under `R`, as far as the [`Sensitivity`] of the score is true.
 /// What is chosen and nothing else is released.
+#[doc(alias = "argmax")]
+#[doc(alias = "selection")]
 pub struct Choice<L: ChoiceLaw<S, R>, S, R = AddRemove> {
     law: L,
     score: Arc<S>,

@@ -48,6 +48,7 @@ use crate::privacy::facts::Pure;
 ///
 /// Noise ends where an `i128` does; what lies beyond has a probability below e^-100000000 and is
 /// not part of the bound.
+#[doc(alias = "report noisy max")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoisyMax;
 

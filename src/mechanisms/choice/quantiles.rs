@@ -29,12 +29,12 @@ use crate::privacy::facts::BoundedRanges;
 /// use std::sync::Arc;
 ///
 /// let incomes: Arc<Vec<i64>> = Arc::new((1..10_001).map(|person| 7 * person).collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), incomes)?;
 ///
 /// let income = Attribute::new("income", |income: &i64| *income);
 /// let quartiles = [(1, 4), (1, 2), (3, 4)];
 /// let quartiles =
-///     NoisyQuantiles::new(AddRemove, income, 0..=1_000_000, quartiles, "0.5".parse()?)?;
+///     NoisyQuantiles::new(AddRemove, income, 0..=1_000_000, quartiles, epsilon!(0.5))?;
 /// let found: Vec<i64> = filter.release(&quartiles)?;
 /// for (found, expected) in found.into_iter().zip([17_500, 35_000, 52_500]) {
 ///     assert!((found - expected).abs() < 3_500, "{found}");
@@ -81,10 +81,10 @@ use crate::privacy::facts::BoundedRanges;
 /// use std::sync::Arc;
 ///
 /// let incomes: Arc<Vec<i64>> = Arc::new((1..10_001).map(|person| 7 * person).collect());
-/// let filter = start(&Filter::concurrent(PureDp, "1".parse()?), incomes)?;
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), incomes)?;
 ///
 /// // Of about 10 000 people, which power of two are 95 percent below?
-/// let search = filter.launch(&AboveThreshold::new(AddRemove, 9_500, 1, "0.5".parse()?)?)?;
+/// let search = filter.launch(&AboveThreshold::new(AddRemove, 9_500, 1, epsilon!(0.5))?)?;
 /// let below = |limit: i64| Predicate::new(format!("below {limit}"), move |x: &i64| *x < limit);
 /// let mut limit = 1;
 /// while limit < 1 << 40 && !search.ask(below(limit))? {
@@ -93,6 +93,9 @@ use crate::privacy::facts::BoundedRanges;
 /// assert_eq!(limit, 1 << 17);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "median")]
+#[doc(alias = "percentile")]
+#[doc(alias = "quartile")]
 pub type NoisyQuantiles<D, R = AddRemove> = Choice<ByRank, Quantiles<Attribute<D, i64>>, R>;
 
 /// Every number of a range is chosen with odds that fall with its rank error, once for each quantile.

@@ -47,6 +47,8 @@ use crate::privacy::facts::BoundedRanges;
 /// ([`Sensitivity`](super::Sensitivity)).
 ///
 /// Its running time depends on the scores, and not only on what is released.
+#[doc(alias = "most frequent")]
+#[doc(alias = "top-k")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TopK(
     /// How many are chosen.

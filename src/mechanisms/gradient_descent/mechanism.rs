@@ -30,13 +30,13 @@ use crate::queryable::AskError;
 /// });
 /// let lattice = Lattice::of_length(1.0)?;
 /// // About a thousand rows are expected.
-/// let descent = GradientDescent::new(mean, lattice, 50, 0.1 / 1000.0, "0.01".parse()?)?;
+/// let descent = GradientDescent::new(mean, lattice, 50, 0.1 / 1000.0, rho!(0.01))?;
 ///
-/// let filter = start(&Filter::concurrent(ZCdp, "0.5".parse()?), Arc::new(vec![0.6; 1000]))?;
+/// let filter = start(&Filter::concurrent(ZCdp, rho!(0.5)), Arc::new(vec![0.6; 1000]))?;
 /// let descent: Descent = filter.release(&descent)?;
 /// assert!((descent.average()[0] - 0.6).abs() < 0.1);
 /// // Fifty times 0.01.
-/// assert_eq!(filter.privacy_loss(), "0.5".parse()?);
+/// assert_eq!(filter.privacy_loss(), rho!(0.5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -56,6 +56,9 @@ use crate::queryable::AskError;
 /// d²·k·ρ (by Minkowski's inequality): it is Gaussian noise at every distance, as without filtering.
 ///
 /// Nothing is divided by the number of records.
+#[doc(alias = "DP-SGD")]
+#[doc(alias = "machine learning")]
+#[doc(alias = "regression")]
 pub struct GradientDescent<D: ?Sized> {
     objective: Objective<D>,
     lattice: Lattice,

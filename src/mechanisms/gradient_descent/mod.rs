@@ -33,7 +33,7 @@
 //!     example.1
 //! });
 //!
-//! let filter = start(&Filter::noninteractive(ZCdp, "0.5".parse()?), examples)?;
+//! let filter = start(&Filter::noninteractive(ZCdp, rho!(0.5)), examples)?;
 //! // Gradients are clipped to a length of 1, on a lattice of 1/1024.
 //! let lattice = Lattice::of_length(1.0)?;
 //! // About a thousand records are expected.

@@ -11,7 +11,7 @@ use super::super::{
 use super::query::{One, PerGroup, TableQuery};
 use super::report::key_of;
 use super::statistic::RowsOf;
-use super::{described, is_of};
+use super::{described, fits};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::number::Epsilon;
 use crate::privacy::AddRemove;
@@ -234,7 +234,7 @@ where
     T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
-        is_of(self.plan.schema(), data.metadata())
+        fits(self.plan.schema(), data)
     }
 
     fn evaluate(&self, data: &T, scores: &mut [i64]) -> Result<(), Unavailable> {
@@ -292,7 +292,7 @@ where
     T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
-        is_of(self.plan.schema(), data.metadata())
+        fits(self.plan.schema(), data)
     }
 
     fn counts(&self, data: &T) -> Result<Vec<(u64, u64)>, Unavailable> {

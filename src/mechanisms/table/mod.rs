@@ -69,7 +69,7 @@ impl Question for Condition {
 /// So searches, sparse vectors, choices by counts and priced counts can be asked conditions.
 impl<T: Table + PublicMetadata<Metadata = Schema> + ?Sized> Counts<Condition> for T {
     fn check(data: Public<'_, Self>, question: &Condition) -> Result<(), DomainMismatch> {
-        is_of(question.schema(), data.metadata())
+        fits(question.schema(), data)
     }
 
     fn count(&self, question: &Condition) -> Result<u64, Unavailable> {
@@ -98,6 +98,20 @@ fn described(plan: &Plan, mut description: Description) -> Description {
         description = description.with("by", grouping);
     }
     description.with("schema", plan.schema().digest())
+}
+
+/// Whether a table can be asked: before anything is charged.
+fn fits<T>(asked: &Schema, data: Public<'_, T>) -> Result<(), DomainMismatch>
+where
+    T: PublicMetadata<Metadata = Schema> + ?Sized,
+{
+    is_of(asked, data.metadata())?;
+    if data.is_reachable() {
+        return Ok(());
+    }
+    Err(DomainMismatch(
+        "the engine that holds it does not answer: nothing is charged, try again",
+    ))
 }
 
 fn is_of(asked: &Schema, data: &Schema) -> Result<(), DomainMismatch> {

@@ -9,7 +9,7 @@ use super::super::{
     Unavailable,
 };
 use super::change::change_of;
-use super::is_of;
+use super::fits;
 use super::statistic::TableStatistic;
 use super::steps::{MOST_ROWS, SCALED_ROW, Stated};
 use super::{MeanOf, RowsOf, SumOf, VarianceOf};
@@ -408,7 +408,7 @@ where
     R: RowRelation,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
-        is_of(&self.schema, data.metadata())
+        fits(&self.schema, data)
     }
 
     fn tally(&self, data: &T, totals: &mut [i128]) -> Result<(), Unavailable> {

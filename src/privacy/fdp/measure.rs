@@ -28,8 +28,13 @@ use crate::privacy::{Distance, Measure, Overflow, Postprocessable, Reentrant, Un
 /// assert_eq!(both.to_string(), "the worst of Gaussian(1), Laplace(1)");
 /// assert!(one <= Profile::gaussian("2".parse()?));
 /// assert_eq!(one.partial_cmp(&other), None);
+/// // Where neither dataset comes first.
+/// let sampled = Profile::sampled_gaussian_by("0.1".parse()?, "1".parse()?);
+/// assert_eq!(FDp.in_both_orders(sampled.clone())?, sampled.symmetrised());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "privacy loss distribution")]
+#[doc(alias = "trade-off function")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FDp;
 

@@ -10,5 +10,5 @@ fn main() {
     let _ = filter.launch(&Filter::concurrent(ZCdp, "1".parse().unwrap()));
 }
 
-//~ E0271
+//~ E0277
 //~ AnyMeasure

@@ -13,6 +13,8 @@ use crate::privacy::{Distance, Measure, Postprocessable, UnknownLoss};
 /// assert_eq!(measure.order().to_string(), "2.5");
 /// # Ok::<(), NumberError>(())
 /// ```
+#[doc(alias = "moments accountant")]
+#[doc(alias = "renyi")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rdp {
     order: Order,

@@ -85,3 +85,36 @@ pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcom
     (run.with, run.spent[2]) = (measured(&descent), spent()?);
     Ok(run)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setting::OF_F;
+
+    /// Of four people who all look alike one is the exception: the weights are right about three of them,
+    /// or about one.
+    #[test]
+    fn the_path_has_the_accuracies_of_the_table() {
+        let [first, ..] = OF_F;
+        let setting = Setting {
+            steps: 4,
+            most_steps: 8,
+            ..first
+        };
+        let people = [true, true, true, false].map(|label| Example::of(vec![(0, 1.0)], label));
+        let people = Arc::new(Vec::from(people));
+        let data = Data {
+            training: Arc::clone(&people),
+            testing: people,
+            expected: 4.0,
+        };
+        let run = run(&setting, &data, || ()).unwrap();
+        let (steps, path): (Vec<u64>, Vec<f64>) = run.path.into_iter().unzip();
+        assert_eq!(steps, (1..=8).collect::<Vec<_>>());
+        assert_eq!([path[3], path[7]], [run.without.last, run.with.last]);
+        assert!(
+            path.iter().all(|right| [25.0, 75.0].contains(right)),
+            "{path:?}"
+        );
+    }
+}

@@ -1,0 +1,287 @@
+//! What is kept for each person while rows are read, in bounded memory.
+
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_buffer::NullBuffer;
+use hashbrown::hash_table::Entry as Slot;
+use hashbrown::{DefaultHashBuilder, HashTable};
+use queryables::mechanisms::query::Unavailable;
+
+use crate::evaluate::Batch;
+use crate::scan::{Scan, on_threads};
+use crate::vector::{Values, Vector};
+
+/// What names a person: a whole number, or a text.
+pub(crate) trait Key: ToOwned<Owned: Borrow<Self> + Ord + Send> + Hash + Eq + Sync {
+    /// The bytes that an owned one takes besides itself.
+    fn heap(&self) -> usize;
+
+    /// Calls with each row of a column that has a value.
+    fn each(column: &Vector<'_>, each: impl FnMut(usize, &Self)) -> Result<(), Unavailable>;
+}
+
+impl Key for i64 {
+    fn heap(&self) -> usize {
+        0
+    }
+
+    fn each(column: &Vector<'_>, mut each: impl FnMut(usize, &Self)) -> Result<(), Unavailable> {
+        let Vector::Whole(numbers) = column else {
+            return Err(Unavailable);
+        };
+        let Values::Each(values) = &numbers.values else {
+            return Err(Unavailable);
+        };
+        for (row, value) in values.iter().enumerate() {
+            if is_known(numbers.known.as_ref(), row) {
+                each(row, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Key for str {
+    fn heap(&self) -> usize {
+        // What an allocator adds is a guess.
+        self.len() + 16
+    }
+
+    fn each(column: &Vector<'_>, mut each: impl FnMut(usize, &Self)) -> Result<(), Unavailable> {
+        let Vector::Text(texts) = column else {
+            return Err(Unavailable);
+        };
+        for row in 0..texts.len() {
+            if is_known(texts.known.as_ref(), row) {
+                each(row, texts.at(row));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_known(known: Option<&NullBuffer>, row: usize) -> bool {
+    known.is_none_or(|known| known.is_valid(row))
+}
+
+/// A person, a group, and what is kept for them.
+pub(crate) struct Entry<K, S> {
+    pub(crate) person: K,
+    pub(crate) group: u32,
+    pub(crate) kept: S,
+}
+
+/// The people whose hash has this remainder: all of them for a modulus of one.
+#[derive(Clone, Copy)]
+struct Share {
+    remainder: u64,
+    /// A power of two.
+    modulus: u64,
+}
+
+/// A pass is split into at most this many. Then it takes the memory that it takes.
+const MOST_SHARES: u64 = 1 << 20;
+
+impl Share {
+    const ALL: Self = Self {
+        remainder: 0,
+        modulus: 1,
+    };
+
+    fn has(self, hash: u64) -> bool {
+        // Bits that the hash table does not use for places.
+        (hash >> 28) & (self.modulus - 1) == self.remainder
+    }
+}
+
+/// Some of the people: those that one thread has met in one pass.
+pub(crate) struct People<'s, Q: Key + ?Sized, S> {
+    tables: Vec<HashTable<Entry<Q::Owned, S>>>,
+    hasher: DefaultHashBuilder,
+    share: Share,
+    /// The modulus of all threads.
+    modulus: &'s AtomicU64,
+    heap: usize,
+    most_bytes: usize,
+}
+
+/// Reads all rows, in as many passes as the memory needs. `each` meets every batch once in each pass, and
+/// adds its rows; `finish` gets the entries of some people, all of theirs.
+///
+/// Where the people of a pass do not fit, half of them are dropped and left for a later pass: those with
+/// another remainder of their hash. So everybody is met in one pass, with all rows.
+pub(crate) fn by_person<Q: Key + ?Sized, S: Send, T: Send>(
+    scan: &Scan<'_>,
+    most_bytes: usize,
+    each: impl Fn(&mut People<'_, Q, S>, &Batch<'_>) -> Result<(), Unavailable> + Sync,
+    merge: impl Fn(&mut S, S) + Sync,
+    finish: impl Fn(Vec<Entry<Q::Owned, S>>) -> T + Sync,
+) -> Result<Vec<T>, Unavailable> {
+    let hasher = DefaultHashBuilder::default();
+    let parts = scan.threads.max(1);
+    let mut finished = Vec::new();
+    let mut open = vec![Share::ALL];
+    while let Some(share) = open.pop() {
+        let modulus = AtomicU64::new(share.modulus);
+        let start = || People {
+            tables: (0..parts).map(|_| HashTable::new()).collect(),
+            hasher: hasher.clone(),
+            share,
+            modulus: &modulus,
+            heap: 0,
+            most_bytes: most_bytes / parts,
+        };
+        let mut people = scan.run(start, |people, batch| {
+            people.keep_up();
+            each(people, batch)?;
+            people.fit();
+            Ok(())
+        })?;
+        let last = modulus.load(Ordering::Relaxed);
+        let mut left = share;
+        while left.modulus < last {
+            open.push(Share {
+                remainder: left.remainder + left.modulus,
+                modulus: 2 * left.modulus,
+            });
+            left.modulus *= 2;
+        }
+        for people in &mut people {
+            people.keep_up();
+        }
+        let mut by_part: Vec<Vec<_>> = (0..parts).map(|_| Vec::new()).collect();
+        for people in people {
+            for (part, table) in by_part.iter_mut().zip(people.tables) {
+                part.push(table);
+            }
+        }
+        let work = by_part.into_iter().map(|tables| {
+            let (merge, finish, hasher) = (&merge, &finish, &hasher);
+            move || Ok(finish(merged::<Q, S>(tables, hasher, merge)))
+        });
+        finished.extend(on_threads(work)?);
+    }
+    Ok(finished)
+}
+
+/// The entries of all threads, one for each person and group.
+fn merged<Q: Key + ?Sized, S>(
+    mut tables: Vec<HashTable<Entry<Q::Owned, S>>>,
+    hasher: &DefaultHashBuilder,
+    merge: impl Fn(&mut S, S),
+) -> Vec<Entry<Q::Owned, S>> {
+    tables.sort_unstable_by_key(HashTable::len);
+    let mut all = tables.pop().unwrap_or_default();
+    for table in tables {
+        for entry in table {
+            let hash = hash_of(hasher, entry.person.borrow(), entry.group);
+            let is_same =
+                |other: &Entry<_, S>| other.group == entry.group && other.person == entry.person;
+            match all.entry(hash, is_same, |entry| {
+                hash_of(hasher, entry.person.borrow(), entry.group)
+            }) {
+                Slot::Occupied(slot) => merge(&mut slot.into_mut().kept, entry.kept),
+                Slot::Vacant(slot) => {
+                    slot.insert(entry);
+                }
+            }
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// The hash of a person, and that of a person in a group.
+fn hash_of<Q: Key + ?Sized>(hasher: &DefaultHashBuilder, person: &Q, group: u32) -> u64 {
+    in_group(hasher.hash_one(person), group)
+}
+
+fn in_group(hash: u64, group: u32) -> u64 {
+    // An odd number with bits everywhere: 2^64 divided by the golden ratio.
+    hash.wrapping_add(u64::from(group).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+impl<Q: Key + ?Sized, S> People<'_, Q, S> {
+    /// What is kept for a person in a group; `start` where there is nothing. Nobody, if the person is left for another pass.
+    #[inline]
+    pub(crate) fn add(
+        &mut self,
+        person: &Q,
+        group: u32,
+        start: impl FnOnce() -> S,
+        add: impl FnOnce(&mut S),
+    ) {
+        let hash = self.hasher.hash_one(person);
+        if !self.share.has(hash) {
+            return;
+        }
+        let part = part_of(hash, self.tables.len());
+        let Some(table) = self.tables.get_mut(part) else {
+            return;
+        };
+        let hasher = &self.hasher;
+        let slot = table.entry(
+            in_group(hash, group),
+            |entry| entry.group == group && entry.person.borrow() == person,
+            |entry| hash_of(hasher, entry.person.borrow(), entry.group),
+        );
+        match slot {
+            Slot::Occupied(slot) => add(&mut slot.into_mut().kept),
+            Slot::Vacant(slot) => {
+                let mut kept = start();
+                add(&mut kept);
+                slot.insert(Entry {
+                    person: person.to_owned(),
+                    group,
+                    kept,
+                });
+                self.heap += person.heap();
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let places: usize = self.tables.iter().map(HashTable::capacity).sum();
+        places * (size_of::<Entry<Q::Owned, S>>() + 1) + self.heap
+    }
+
+    /// Drops people until they fit.
+    fn fit(&mut self) {
+        while self.bytes() > self.most_bytes
+            && self.tables.iter().any(|table| table.len() > 1)
+            && self.share.modulus < MOST_SHARES
+        {
+            self.modulus
+                .fetch_max(2 * self.share.modulus, Ordering::Relaxed);
+            self.keep_up();
+        }
+    }
+
+    /// Drops those people whom another thread has dropped.
+    fn keep_up(&mut self) {
+        let modulus = self.modulus.load(Ordering::Relaxed);
+        if modulus == self.share.modulus {
+            return;
+        }
+        self.share.modulus = modulus;
+        let (share, hasher) = (self.share, &self.hasher);
+        let mut heap = 0;
+        for table in &mut self.tables {
+            table.retain(|entry| {
+                let person: &Q = entry.person.borrow();
+                let stays = share.has(hasher.hash_one(person));
+                heap += if stays { person.heap() } else { 0 };
+                stays
+            });
+            table.shrink_to_fit(|entry| hash_of(hasher, entry.person.borrow(), entry.group));
+        }
+        self.heap = heap;
+    }
+}
+
+/// Which table a person is in. Each is merged and finished by one thread.
+fn part_of(hash: u64, parts: usize) -> usize {
+    let bits = (hash >> 48) & 0xff;
+    (bits as usize * parts) >> 8
+}

@@ -1,0 +1,384 @@
+//! The curator's file.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use queryables::table::Schema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::limits::Limits;
+use crate::loss::{LossText, MeasureName};
+use crate::token::TokenHash;
+
+/// A curator's file, as it is written. `spec/server.md` describes every field.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    #[serde(default = "loopback")]
+    listen: Spanned<String>,
+    #[serde(default)]
+    plain_on_network: bool,
+    #[serde(default)]
+    hosts: Vec<String>,
+    #[serde(default = "two")]
+    threads: Spanned<usize>,
+    #[serde(default)]
+    limits: Limits,
+    curator: WrittenPerson,
+    #[serde(default)]
+    analyst: Vec<WrittenAnalyst>,
+    dataset: Vec<WrittenDataset>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPerson {
+    token_sha256: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAnalyst {
+    name: Spanned<String>,
+    token_sha256: Spanned<String>,
+    #[serde(default)]
+    expires: Option<Spanned<toml::value::Datetime>>,
+    #[serde(default)]
+    limits: Option<Limits>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenDataset {
+    name: Spanned<String>,
+    data: Spanned<Source>,
+    ledger: Spanned<LedgerPlace>,
+    schema: Spanned<toml::Value>,
+    budget: Spanned<LossText>,
+    #[serde(default)]
+    halting: bool,
+    #[serde(default)]
+    smallest: Option<Spanned<LossText>>,
+    #[serde(default)]
+    share_questions: bool,
+    #[serde(default)]
+    analysts: BTreeMap<String, Spanned<WrittenSeat>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSeat {
+    #[serde(default)]
+    quota: Option<LossText>,
+}
+
+fn loopback() -> Spanned<String> {
+    Spanned::new(0..0, "127.0.0.1:8400".to_owned())
+}
+
+fn two() -> Spanned<usize> {
+    Spanned::new(0..0, 2)
+}
+
+/// Where data is. It is opened for reading.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Source {
+    Csv(Files),
+    Parquet(Files),
+}
+
+/// One file, or several with the same columns.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Files {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+impl Files {
+    /// Where they are, if relative paths begin in this folder.
+    fn in_folder(&self, folder: &Path) -> Vec<PathBuf> {
+        let files = match self {
+            Self::One(file) => std::slice::from_ref(file),
+            Self::Several(files) => files,
+        };
+        files.iter().map(|file| folder.join(file)).collect()
+    }
+
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.in_folder(Path::new(""))
+    }
+}
+
+impl Source {
+    fn in_folder(self, folder: &Path) -> Self {
+        match self {
+            Self::Csv(files) => Self::Csv(Files::Several(files.in_folder(folder))),
+            Self::Parquet(files) => Self::Parquet(Files::Several(files.in_folder(folder))),
+        }
+    }
+}
+
+/// Where a ledger is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum LedgerPlace {
+    /// A file of redb.
+    File(PathBuf),
+    /// The parameters of a connection, such as `host=/run/postgresql dbname=census`.
+    Postgres(String),
+}
+
+impl LedgerPlace {
+    fn in_folder(self, folder: &Path) -> Self {
+        match self {
+            Self::File(file) => Self::File(folder.join(file)),
+            Self::Postgres(parameters) => Self::Postgres(parameters),
+        }
+    }
+}
+
+/// What a curator's file says, checked.
+pub struct Config {
+    pub listen: SocketAddr,
+    pub hosts: Vec<String>,
+    pub threads: usize,
+    pub curator: TokenHash,
+    pub analysts: Vec<AnalystConfig>,
+    pub datasets: Vec<DatasetConfig>,
+}
+
+pub struct AnalystConfig {
+    pub name: String,
+    pub token: TokenHash,
+    /// In seconds since 1970.
+    pub expires: Option<u64>,
+    pub limits: Limits,
+}
+
+pub struct DatasetConfig {
+    pub name: String,
+    pub data: Source,
+    pub ledger: LedgerPlace,
+    pub schema: Schema,
+    pub budget: LossText,
+    pub halting: bool,
+    pub smallest: Option<LossText>,
+    pub share_questions: bool,
+    /// Who may ask it, each with a quota or without.
+    pub analysts: Vec<(String, Option<LossText>)>,
+}
+
+/// Something is wrong in a line of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// From 1.
+    pub line: usize,
+    pub problem: String,
+}
+
+impl std::fmt::Display for Complaint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.problem)
+    }
+}
+
+/// Collects what is wrong, with its line.
+struct Complaints<'a> {
+    text: &'a str,
+    found: Vec<Complaint>,
+}
+
+impl Complaints<'_> {
+    fn at(&mut self, place: usize, problem: impl Into<String>) {
+        let before = self.text.get(..place).unwrap_or_default();
+        self.found.push(Complaint {
+            line: before.matches('\n').count() + 1,
+            problem: problem.into(),
+        });
+    }
+
+    fn token(&mut self, text: &Spanned<String>) -> TokenHash {
+        TokenHash::read(text.get_ref()).unwrap_or_else(|| {
+            let problem = "a token's SHA-256 has 64 hexadecimal digits: make one with `token NAME`";
+            self.at(text.span().start, problem);
+            TokenHash::of("")
+        })
+    }
+
+    fn name(&mut self, text: &Spanned<String>, what: &str) -> String {
+        let name = text.get_ref();
+        if !is_name(name) {
+            let problem = format!("{what}'s name has 1 to 64 letters, digits, `-`, `_` and `.`");
+            self.at(text.span().start, problem);
+        }
+        name.clone()
+    }
+}
+
+/// Whether this names a dataset, an analyst or a share: nothing in it needs an escape anywhere.
+pub fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(plain)
+}
+
+/// Reads a curator's file. Relative paths in it are relative to its folder.
+pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
+    let mut complaints = Complaints {
+        text,
+        found: Vec::new(),
+    };
+    let written: Written = match toml::from_str(text) {
+        Ok(written) => written,
+        Err(error) => {
+            let place = error.span().map_or(0, |span| span.start);
+            complaints.at(place, error.message());
+            return Err(complaints.found);
+        }
+    };
+    let listen = written.listen.get_ref().parse();
+    let listen = listen.unwrap_or_else(|_| {
+        let problem = "an address is written as 127.0.0.1:8400";
+        complaints.at(written.listen.span().start, problem);
+        SocketAddr::from(([127, 0, 0, 1], 0))
+    });
+    if !listen.ip().is_loopback() && !written.plain_on_network {
+        let problem = "this address is not loopback, and the server speaks plain HTTP: put a proxy with \
+                       TLS in front of it, or say `plain_on_network = true`";
+        complaints.at(written.listen.span().start, problem);
+    }
+    if !(1..=256).contains(written.threads.get_ref()) {
+        complaints.at(written.threads.span().start, "threads are from 1 to 256");
+    }
+    let curator = complaints.token(&written.curator.token_sha256);
+    let mut analysts: Vec<AnalystConfig> = Vec::new();
+    for analyst in &written.analyst {
+        let name = complaints.name(&analyst.name, "an analyst");
+        let token = complaints.token(&analyst.token_sha256);
+        let place = analyst.name.span().start;
+        if name == "curator" || analysts.iter().any(|other| other.name == name) {
+            complaints.at(place, format!("there is another {name:?}"));
+        }
+        if token.is(curator) || analysts.iter().any(|other| other.token.is(token)) {
+            complaints.at(
+                analyst.token_sha256.span().start,
+                "this token belongs to another",
+            );
+        }
+        let expires = analyst.expires.as_ref().and_then(|date| {
+            let seconds = seconds(date.get_ref());
+            if seconds.is_none() {
+                let problem = "a moment is written with its time and zone: 2027-01-01T00:00:00Z";
+                complaints.at(date.span().start, problem);
+            }
+            seconds
+        });
+        analysts.push(AnalystConfig {
+            name,
+            token,
+            expires,
+            limits: analyst.limits.unwrap_or(written.limits),
+        });
+    }
+    let mut datasets: Vec<DatasetConfig> = Vec::new();
+    for dataset in written.dataset {
+        let name = complaints.name(&dataset.name, "a dataset");
+        if datasets.iter().any(|other| other.name == name) {
+            complaints.at(
+                dataset.name.span().start,
+                format!("there is another {name:?}"),
+            );
+        }
+        let place = dataset.schema.span().start;
+        let schema = match Schema::deserialize(dataset.schema.into_inner()) {
+            Ok(schema) => Some(schema),
+            Err(error) => {
+                complaints.at(
+                    place,
+                    format!("the schema of {name:?}: {}", error.message()),
+                );
+                None
+            }
+        };
+        let measure = dataset.budget.get_ref().measure();
+        if measure.is_none() {
+            let problem = "a budget is {epsilon}, {epsilon, delta}, {rho} or {mu}";
+            complaints.at(dataset.budget.span().start, problem);
+        }
+        let fits = |loss: &LossText| {
+            let found = loss.measure();
+            let pure = (Some(MeasureName::Pure), Some(MeasureName::Approx));
+            found.is_some() && (found == measure || (found, measure) == pure)
+        };
+        if let Some(smallest) = &dataset.smallest
+            && !fits(smallest.get_ref())
+        {
+            let problem = "the smallest loss is stated as the budget is";
+            complaints.at(smallest.span().start, problem);
+        }
+        let mut seats = Vec::new();
+        for (analyst, seat) in dataset.analysts {
+            let place = seat.span().start;
+            if !analysts.iter().any(|other| other.name == analyst) {
+                complaints.at(place, format!("there is no analyst {analyst:?}"));
+            }
+            let quota = seat.into_inner().quota;
+            if quota.as_ref().is_some_and(|quota| !fits(quota)) {
+                complaints.at(place, "a quota is stated as the budget is");
+            }
+            seats.push((analyst, quota));
+        }
+        if let Some(schema) = schema {
+            datasets.push(DatasetConfig {
+                name,
+                data: dataset.data.into_inner().in_folder(folder),
+                ledger: dataset.ledger.into_inner().in_folder(folder),
+                schema,
+                budget: dataset.budget.into_inner(),
+                halting: dataset.halting,
+                smallest: dataset.smallest.map(Spanned::into_inner),
+                share_questions: dataset.share_questions,
+                analysts: seats,
+            });
+        }
+    }
+    if !complaints.found.is_empty() {
+        return Err(complaints.found);
+    }
+    Ok(Config {
+        listen,
+        hosts: written.hosts,
+        threads: written.threads.into_inner(),
+        curator,
+        analysts,
+        datasets,
+    })
+}
+
+/// Seconds since 1970 of a moment with a zone.
+fn seconds(moment: &toml::value::Datetime) -> Option<u64> {
+    let (date, time) = (moment.date?, moment.time?);
+    let minutes = match moment.offset? {
+        toml::value::Offset::Z => 0,
+        toml::value::Offset::Custom { minutes } => i64::from(minutes),
+    };
+    // Days since 1970-01-01, in years that begin in March.
+    let (year, month, day) = (
+        i64::from(date.year),
+        i64::from(date.month),
+        i64::from(date.day),
+    );
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let year_of_era = year.rem_euclid(400);
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = era * 146_097 + day_of_era - 719_468;
+    let of_day = i64::from(time.hour) * 3600
+        + i64::from(time.minute) * 60
+        + i64::from(time.second.unwrap_or(0));
+    u64::try_from(days * 86_400 + of_day - minutes * 60).ok()
+}

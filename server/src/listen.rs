@@ -1,0 +1,136 @@
+//! The edge: accepts connections, bounds how long they take, and ends in time.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+
+use crate::http::{self, Http};
+use crate::service::Service;
+
+/// The head of a request must arrive within this time, also on a connection that is kept.
+const SLOWEST_HEAD: Duration = Duration::from_secs(10);
+/// Connections at the same time. Others wait to be accepted.
+const MOST_CONNECTIONS: usize = 512;
+/// The largest head of a request.
+const LARGEST_HEAD: usize = 16 << 10;
+/// What runs at SIGTERM has this time to finish.
+const LONGEST_END: Duration = Duration::from_secs(20);
+/// How often children that nobody asks are looked for.
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// Where to listen, and who may be meant.
+pub struct Edge {
+    pub address: SocketAddr,
+    pub hosts: Vec<String>,
+    pub threads: usize,
+}
+
+/// Serves until SIGTERM or SIGINT. `ready` hears the address when it listens.
+pub fn serve(
+    service: Service,
+    edge: Edge,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), std::io::Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        // One more than mechanisms use: nothing else runs there.
+        .max_blocking_threads(edge.threads + 1)
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(accept(service, edge, ready));
+    runtime.shutdown_timeout(LONGEST_END);
+    served
+}
+
+async fn accept(
+    service: Service,
+    edge: Edge,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), std::io::Error> {
+    let listener = TcpListener::bind(edge.address).await?;
+    let address = listener.local_addr()?;
+    let service = Arc::new(service);
+    let router = http::router(Http {
+        service: Arc::clone(&service),
+        threads: Arc::new(Semaphore::new(edge.threads)),
+        hosts: Arc::new(hosts(address, edge.hosts)),
+    });
+    let (mut term, mut interrupt) = (
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::interrupt())?,
+    );
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(SWEEP);
+        loop {
+            ticks.tick().await;
+            service.end_idle_children();
+        }
+    });
+    ready(address);
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let place = Arc::clone(&places).acquire_owned();
+        let accepted = async {
+            let place = place.await;
+            (listener.accept().await, place)
+        };
+        let (stream, place) = tokio::select! {
+            (stream, place) = accepted => (stream, place),
+            _ = term.recv() => break,
+            _ = interrupt.recv() => break,
+        };
+        let Ok((stream, _)) = stream else {
+            // No more files, for example: others are waiting to be closed.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        connect(stream, router.clone(), &graceful, place);
+    }
+    tracing::info!("ending: no more requests are accepted");
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = tokio::time::sleep(LONGEST_END) => tracing::warn!("some requests did not end in time"),
+    }
+    Ok(())
+}
+
+fn connect<P: Send + 'static>(
+    stream: tokio::net::TcpStream,
+    router: Router,
+    graceful: &GracefulShutdown,
+    place: P,
+) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(SLOWEST_HEAD)
+        .max_buf_size(LARGEST_HEAD)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let connection = graceful.watch(connection);
+    tokio::spawn(async move {
+        // A connection that ends badly concerns the client only.
+        let _ = connection.await;
+        drop(place);
+    });
+}
+
+/// The values of `Host` for an address, and those that the curator names.
+fn hosts(address: SocketAddr, named: Vec<String>) -> Vec<String> {
+    let port = address.port();
+    let mut hosts = named;
+    hosts.push(address.to_string());
+    if address.ip().is_loopback() {
+        let names = ["localhost", "127.0.0.1", "[::1]"];
+        hosts.extend(names.map(|name| format!("{name}:{port}")));
+    }
+    hosts
+}

@@ -1,0 +1,187 @@
+//! The operator's commands.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use queryables::ledger::{Decision, Ledger, Line, Outcome};
+use queryables_arrow::ArrowTable;
+use queryables_postgres::PostgresStore;
+
+use crate::config::{self, Config, DatasetConfig, LedgerPlace, Source};
+use crate::data::Data;
+use crate::listen::{self, Edge};
+use crate::service::Service;
+use crate::token::{TokenHash, new_token};
+
+type Done = Result<(), Box<dyn Error>>;
+
+/// Reads a curator's file, or says what is wrong with it.
+fn read(file: &Path) -> Result<Config, Box<dyn Error>> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let config = config::read(&text, folder);
+    Ok(config.map_err(|complaints| {
+        let lines = complaints.iter().map(ToString::to_string);
+        lines.collect::<Vec<_>>().join("\n")
+    })?)
+}
+
+fn open_data(dataset: &DatasetConfig) -> Result<Data, String> {
+    let table = match &dataset.data {
+        Source::Csv(files) => ArrowTable::csv(&dataset.schema, files.paths()),
+        Source::Parquet(files) => ArrowTable::parquet(&dataset.schema, files.paths()),
+    };
+    Ok(Data::new(table.map_err(|error| error.to_string())?))
+}
+
+fn open_ledger(dataset: &DatasetConfig) -> Result<Ledger, String> {
+    match &dataset.ledger {
+        LedgerPlace::File(path) => {
+            let ledger = Ledger::open(path, &dataset.name);
+            ledger.map_err(|error| format!("{}: {error}", path.display()))
+        }
+        // The parameters may contain a password.
+        LedgerPlace::Postgres(parameters) => PostgresStore::connect(parameters)
+            .and_then(|store| Ledger::on(store, &dataset.name))
+            .map_err(|error| format!("the ledger in PostgreSQL: {error}")),
+    }
+}
+
+pub fn serve(file: &Path) -> Done {
+    let config = read(file)?;
+    let edge = Edge {
+        address: config.listen,
+        hosts: config.hosts.clone(),
+        threads: config.threads,
+    };
+    let service = Service::new(config, |dataset| {
+        Ok((open_data(dataset)?, open_ledger(dataset)?.keeping_answers()))
+    });
+    let service = service.map_err(|problems| problems.join("\n"))?;
+    listen::serve(service, edge, |address| {
+        println!("listening on http://{address}")
+    })?;
+    Ok(())
+}
+
+pub fn check(file: &Path) -> Done {
+    let config = read(file)?;
+    let mut problems = Vec::new();
+    for dataset in &config.datasets {
+        let opened = open_data(dataset)
+            .map(drop)
+            .and(open_ledger(dataset).map(drop));
+        if let Err(problem) = opened {
+            problems.push(format!("dataset {:?}: {problem}", dataset.name));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems.join("\n").into());
+    }
+    println!(
+        "{} datasets, {} analysts: all can be opened",
+        config.datasets.len(),
+        config.analysts.len()
+    );
+    Ok(())
+}
+
+pub fn token(name: &str) -> Done {
+    let token = new_token()?;
+    println!("The token of {name}, which is shown only now: {token}");
+    println!(
+        "In the curator's file: token_sha256 = \"{}\"",
+        TokenHash::of(&token).to_hex()
+    );
+    Ok(())
+}
+
+fn dataset(file: &Path, name: &str) -> Result<DatasetConfig, Box<dyn Error>> {
+    let mut datasets = read(file)?.datasets.into_iter();
+    let found = datasets.find(|dataset| dataset.name == name);
+    Ok(found.ok_or_else(|| format!("there is no dataset {name:?} in {}", file.display()))?)
+}
+
+pub fn create(file: &Path, name: &str) -> Done {
+    let dataset = dataset(file, name)?;
+    match &dataset.ledger {
+        LedgerPlace::File(path) => drop(Ledger::create(path, &dataset.name)?),
+        LedgerPlace::Postgres(parameters) => {
+            drop(Ledger::on(
+                PostgresStore::create(parameters)?,
+                &dataset.name,
+            )?);
+        }
+    }
+    println!("made the ledger of {name:?}");
+    Ok(())
+}
+
+/// Every line of the record, in their order.
+fn lines(
+    ledger: &Ledger,
+    mut each: impl FnMut(&Line) -> io::Result<()>,
+) -> Result<u64, Box<dyn Error>> {
+    let mut from = 1;
+    loop {
+        let lines = ledger.lines(from, 1000)?;
+        let Some(last) = lines.last() else {
+            return Ok(from - 1);
+        };
+        from = last.sequence() + 1;
+        for line in &lines {
+            each(line)?;
+        }
+    }
+}
+
+pub fn show(file: &Path, name: &str) -> Done {
+    let ledger = open_ledger(&dataset(file, name)?)?;
+    let mut out = io::stdout().lock();
+    lines(&ledger, |line| match line {
+        Line::Entry(entry) => {
+            let decision = match &entry.decision {
+                Decision::Admitted => "admitted",
+                Decision::Refused(_) => "refused",
+                Decision::OverQuota { .. } => "over quota",
+                _ => "denied",
+            };
+            let times = if entry.times > 1 {
+                format!(" ({} times)", entry.times)
+            } else {
+                String::new()
+            };
+            writeln!(
+                out,
+                "{:>6}  {}  {:<12}  {decision}{times}  {}  {}",
+                entry.sequence, entry.time, entry.party, entry.loss, entry.mechanism,
+            )
+        }
+        Line::Outcome(done) => {
+            let outcome = match done.outcome {
+                Outcome::Started => "started",
+                Outcome::Answered(_) => "answered",
+                Outcome::Failed => "failed",
+                _ => "interrupted",
+            };
+            writeln!(out, "{:>6}  {outcome}", done.sequence)
+        }
+        _ => Ok(()),
+    })?;
+    Ok(())
+}
+
+pub fn verify(file: &Path, name: &str) -> Done {
+    let ledger = open_ledger(&dataset(file, name)?)?;
+    let entries = lines(&ledger, |_| Ok(()))?;
+    println!("{entries} entries: every line has its checksum, and follows the one before");
+    Ok(())
+}
+
+pub fn export(file: &Path, name: &str) -> Done {
+    let ledger = open_ledger(&dataset(file, name)?)?;
+    ledger.export(io::stdout().lock())?;
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! The operator's commands.
+
+use crate::support::*;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn check_says_what_is_wrong_line_by_line() {
+    let folder = Folder::new();
+    let file = folder.0.join("curator.toml");
+    let path = file.to_str().unwrap();
+    let check = |config: &str| {
+        std::fs::write(&file, config).unwrap();
+        let done = run(&["check", path]);
+        assert!(!done.status.success());
+        text(&done.stderr)
+    };
+    let good = config(&Terms::default());
+    let line = |part: &str| good.lines().position(|line| line.contains(part)).unwrap() + 1;
+
+    let several = good
+        .replace("127.0.0.1:0", "0.0.0.0:80")
+        .replace("name = \"eve\"", "name = \"Eve's\"")
+        .replace(&sha256(BEN), "0x12")
+        .replace("{ epsilon = \"0.5\" }", "{ rho = \"0.5\" }")
+        .replace("old = {}", "nobody = {}");
+    let said = check(&several);
+    let expected = [
+        (line("listen"), "this address is not loopback"),
+        (
+            line(&sha256(BEN)),
+            "a token's SHA-256 has 64 hexadecimal digits",
+        ),
+        (
+            line("name = \"eve\""),
+            "an analyst's name has 1 to 64 letters",
+        ),
+        (line("quota"), "a quota is stated as the budget is"),
+        (line("old = {}"), "there is no analyst \"nobody\""),
+    ];
+    for (line, problem) in expected {
+        let wanted = format!("line {line}: {problem}");
+        assert!(
+            said.lines().any(|said| said.starts_with(&wanted)),
+            "{wanted}\n{said}"
+        );
+    }
+    assert_eq!(said.lines().count(), expected.len(), "{said}");
+
+    let said = check(&good.replace("halting = false", "haltign = false"));
+    assert!(
+        said.starts_with(&format!("line {}: unknown field", line("halting"))),
+        "{said}"
+    );
+    let said = check(&good.replace("[17, 90]", "[90, 17]"));
+    assert!(
+        said.starts_with(&format!("line {}: the schema", line("[dataset.schema]"))),
+        "{said}"
+    );
+    // Everything is right, and there is no ledger: it is never made by mistake.
+    let said = check(&good);
+    assert!(
+        said.starts_with("dataset \"census\": ") && said.contains("census.redb"),
+        "{said}"
+    );
+    assert!(!folder.0.join("census.redb").exists());
+    let said = check(&good.replace("/adult.csv", "/adults.csv"));
+    assert!(said.contains("adults.csv"), "{said}");
+    std::fs::write(&file, &good).unwrap();
+    assert!(run(&["ledger", "create", path, "census"]).status.success());
+    let done = run(&["check", path]);
+    assert!(done.status.success(), "{done:?}");
+    assert!(!run(&["ledger", "create", path, "census"]).status.success());
+}
+
+#[test]
+fn a_token_is_random_and_its_hash_is_shown() {
+    let [one, other] = [(), ()].map(|()| text(&run(&["token", "ana"]).stdout));
+    assert_ne!(one, other);
+    let token = one
+        .split_whitespace()
+        .find(|word| word.starts_with("qs_"))
+        .unwrap();
+    assert_eq!(token.len(), 3 + 64);
+    assert!(one.contains(&sha256(token)), "{one}");
+}
+
+#[test]
+fn the_operator_reads_the_ledger() {
+    let mut server = Server::new(&Terms::default());
+    server.post_once(ANA, "k", RELEASE, &count("age > 30", "0.1"));
+    server.post(BEN, RELEASE, &count("age > 30", "0.7"));
+    // One process has the file.
+    assert!(
+        !run(&["ledger", "show", &server.file(), "census"])
+            .status
+            .success()
+    );
+    server.kill();
+    let ledger = |what: &str| {
+        let done = run(&["ledger", what, &server.file(), "census"]);
+        assert!(done.status.success(), "{done:?}");
+        text(&done.stdout)
+    };
+    let shown = ledger("show");
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(
+        lines[0].contains("ana") && lines[0].contains("admitted"),
+        "{shown}"
+    );
+    assert!(lines[1].contains("answered"), "{shown}");
+    assert!(
+        lines[2].contains("ben") && lines[2].contains("over quota"),
+        "{shown}"
+    );
+    assert!(ledger("verify").starts_with("2 entries"));
+    assert_eq!(ledger("export").lines().count(), 3);
+    let none = run(&["ledger", "show", &server.file(), "other"]);
+    assert!(text(&none.stderr).contains("there is no dataset \"other\""));
+}

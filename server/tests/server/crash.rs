@@ -1,0 +1,125 @@
+//! SIGKILL at any moment: no charge is lost, none is made twice, and a retry gets the same answer.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::support::*;
+
+const CLIENTS: usize = 8;
+
+#[test]
+fn twenty_kills_lose_no_charge_and_make_none_twice() {
+    kills(20);
+}
+
+/// `cargo test -p queryables-server --test server -- --ignored ten_thousand_kills`
+#[test]
+#[ignore = "takes hours"]
+fn ten_thousand_kills_lose_no_charge_and_make_none_twice() {
+    for _ in 0..500 {
+        kills(20);
+    }
+}
+
+/// What a key was answered; none if the answer was lost.
+type Answers = BTreeMap<String, Option<Value>>;
+
+fn kills(number: u64) {
+    let mut server = Server::new(&Terms {
+        budget: r#"{ epsilon = "1000" }"#,
+        ben: "{}",
+        ..Terms::default()
+    });
+    let address = Mutex::new(server.address.clone());
+    let end = AtomicBool::new(false);
+    let (replied, replies) = channel();
+    let answers: Answers = thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|client| {
+                let (address, end, replied) = (&address, &end, replied.clone());
+                scope.spawn(move || spend(client, address, end, &replied))
+            })
+            .collect();
+        drop(replied);
+        // Replies between two kills: from 1 to 24, in no order. Meanwhile other requests run.
+        for kill in 0..number {
+            for _ in 0..(kill * 7919 + 11) % 24 + 1 {
+                replies.recv().unwrap();
+            }
+            server.kill_and_restart();
+            *address.lock().unwrap() = server.address.clone();
+        }
+        end.store(true, Ordering::Relaxed);
+        let clients = clients
+            .into_iter()
+            .flat_map(|client| client.join().unwrap());
+        clients.collect()
+    });
+    assert!(answers.len() as u64 >= number, "{}", answers.len());
+    // Every key was charged once, whatever became of its answer.
+    let thousandths = answers.len();
+    let spent: f64 = server.spent().parse().unwrap();
+    assert_eq!((spent * 1000.0).round() as usize, thousandths);
+    // And every answer is still the same.
+    for (key, answer) in &answers {
+        let reply = server.post_once(ANA, key, RELEASE, &count("age > 30", "0.001"));
+        match answer {
+            Some(answer) => assert_eq!(&reply.json["answer"], answer, "{key}"),
+            None => assert_eq!(reply.code(), "interrupted", "{key}"),
+        }
+    }
+    let text = server.spent();
+    assert_eq!(text.parse::<f64>().unwrap(), spent);
+    let lost = answers.values().filter(|answer| answer.is_none()).count();
+    println!(
+        "{} launches, {lost} interrupted, {number} kills",
+        answers.len()
+    );
+    server.kill();
+    let verified = run(&["ledger", "verify", &server.file(), "census"]);
+    assert!(verified.status.success(), "{verified:?}");
+}
+
+/// Launches with one key after the other, each until the server says what became of it.
+fn spend(
+    client: usize,
+    address: &Mutex<String>,
+    end: &AtomicBool,
+    replied: &Sender<()>,
+) -> Answers {
+    let mut answers = Answers::new();
+    for number in 0.. {
+        let key = format!("{client}-{number}");
+        loop {
+            let place = address
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
+            let request = Ask::new("POST", RELEASE).token(ANA);
+            let request = request.header("Idempotency-Key", &key);
+            let request = request.json(&count("age > 30", "0.001"));
+            let Ok(reply) = request.try_send(&place) else {
+                thread::yield_now();
+                continue;
+            };
+            match (reply.status, reply.code()) {
+                (200, _) => drop(answers.insert(key.clone(), Some(reply.json["answer"].clone()))),
+                (_, "interrupted") => drop(answers.insert(key.clone(), None)),
+                (_, "busy" | "too_many") => continue,
+                _ => panic!("{key}: {}", reply.text),
+            }
+            // Nobody listens at the end.
+            let _ = replied.send(());
+            break;
+        }
+        if end.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    answers
+}

@@ -1,0 +1,232 @@
+//! Statistics of a bounded attribute that follow from a few sums: the mean and the variance.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Range, RangeInclusive};
+
+use super::real_range::Steps;
+use super::{
+    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
+    Statistic, Summand, Tally, Unavailable,
+};
+use crate::data::{Attribute, Dataset, steps_of};
+use crate::machine::Description;
+use crate::noise::Noise;
+use crate::number::Confidence;
+
+/// A value that is computed from a few sums of a bounded attribute, and answers as a `V`: a
+/// [`Mean`](super::Mean) or a [`Variance`](super::Variance), which have the examples.
+#[derive(Clone, Debug)]
+pub struct Moments<A, V> {
+    attribute: A,
+    range: RealRange,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<A: Summand<Number = f64>, V: Moment> Moments<A, V> {
+    /// That of `attribute`, clamped to `range` ([`RealRange`]).
+    pub fn of(attribute: A, range: impl Into<RealRange>) -> Self {
+        Self {
+            attribute,
+            range: range.into(),
+            value: PhantomData,
+        }
+    }
+}
+
+/// What is told of one statistic: the rest is the same for all.
+///
+/// Let a row be u above the start of the range and w − u below its end, in steps.
+#[doc(hidden)]
+pub trait Moment: Copy + fmt::Debug {
+    /// How it is called.
+    const NAME: &'static str;
+    /// How many sums there are.
+    const SUMS: usize;
+    /// How far it is from the truth.
+    type Accuracy;
+
+    /// By how much all sums together change: w, for instance.
+    fn change(range: &RealRange, width: u64) -> Result<u64, MechanismError>;
+
+    /// From noisy sums. Where the number of rows is public, the last one has no noise.
+    fn of_sums(sums: &[i128], range: &RealRange, size_is_public: bool) -> Self;
+
+    /// The sums of all rows.
+    fn sum<D: Dataset + ?Sized>(
+        attribute: &Attribute<D, f64>,
+        range: &RealRange,
+        data: &D,
+        size_is_public: bool,
+    ) -> [i128; 3];
+
+    /// What a row adds to each sum, where the number of rows is not public.
+    fn row(above: i128, below: i128) -> [i128; 3];
+
+    /// From what is known of each sum.
+    fn accuracy(sums: SumAccuracy) -> Self::Accuracy;
+
+    /// How far off it is, if there are so many rows.
+    fn for_rows(accuracy: &Self::Accuracy, rows: u64) -> f64;
+
+    /// The best guess, and where the truth is, if each sum is so far off.
+    fn between(self, scale: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>);
+}
+
+impl<A: Summand<Number = f64>, V: Moment, R: RowRelation> Query<R> for Moments<A, V> {
+    type Answer = V;
+    type Form = Once;
+    type Value = V;
+
+    fn change(&self) -> Result<Change, MechanismError> {
+        let width = self.range.in_steps().map(|steps| steps.width.get());
+        let change = width.and_then(|width| V::change(&self.range, width));
+        Change::of(change.map_err(|error| error.of_attribute(&self.attribute.name()))?)
+    }
+
+    fn totals(&self) -> usize {
+        V::SUMS
+    }
+
+    /// Where the number of rows is public, so is the last sum, which is that number times a constant.
+    fn public_totals(&self) -> usize {
+        R::REPLACES.into()
+    }
+
+    fn answer(&self, totals: &[i128]) -> V {
+        V::of_sums(totals, &self.range, R::REPLACES)
+    }
+
+    fn scale(&self) -> SumScale {
+        SumScale::new::<R>(&self.range)
+    }
+
+    fn describe(&self) -> Description {
+        let description = Description::new(V::NAME).with("attribute", self.attribute.name());
+        self.range.describe(description)
+    }
+
+    fn about(&self) -> About {
+        self.range.about()
+    }
+}
+
+impl<D, V, R> Tally<D, R> for Moments<Attribute<D, f64>, V>
+where
+    D: Dataset + ?Sized,
+    V: Moment,
+    R: RowRelation,
+{
+    fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
+        let sums = V::sum(&self.attribute, &self.range, data, R::REPLACES);
+        totals
+            .iter_mut()
+            .zip(sums)
+            .for_each(|(total, sum)| *total = sum);
+        Ok(())
+    }
+}
+
+impl<D: Dataset + ?Sized, V: Moment> Contributes<D> for Moments<Attribute<D, f64>, V> {
+    fn contributions(
+        &self,
+        data: &D,
+        records: Range<usize>,
+        numbers: &mut [i128],
+        unreadable: &mut dyn FnMut(usize),
+    ) {
+        let mut read = vec![0.0; records.len()];
+        self.attribute.read_or(data, records, &mut read, unreadable);
+        let steps = self.range.steps();
+        let (low, high) = steps.range().into_inner();
+        for (numbers, read) in numbers.chunks_exact_mut(V::SUMS).zip(read) {
+            let number = steps_of(read, steps.per_unit()).clamp(low, high);
+            let row = V::row(number.abs_diff(low).into(), high.abs_diff(number).into());
+            numbers
+                .iter_mut()
+                .zip(row)
+                .for_each(|(number, row)| *number = row);
+        }
+    }
+}
+
+impl<D: Dataset + ?Sized, V: Moment> Grouped<D> for Moments<Attribute<D, f64>, V> {}
+
+/// In which steps sums are, and whether the number of rows is public.
+#[derive(Clone, Copy, Debug)]
+pub struct SumScale {
+    pub(super) steps: Steps,
+    pub(super) ends: (f64, f64),
+    pub(super) size_is_public: bool,
+}
+
+impl SumScale {
+    pub(super) fn new<R: RowRelation>(range: &RealRange) -> Self {
+        Self {
+            steps: range.steps(),
+            ends: range.ends(),
+            size_is_public: R::REPLACES,
+        }
+    }
+
+    /// With this confidence for all noisy sums together (the union bound).
+    fn accuracy<V: Moment>(self, noise: Noise, confidence: Confidence) -> SumAccuracy {
+        let noisy = V::SUMS - usize::from(self.size_is_public);
+        let each = confidence.for_each_of(noisy as u64);
+        SumAccuracy {
+            each: each.map(|each| noise.steps_within(each)),
+            scale: self.steps,
+            size_is_public: self.size_is_public,
+        }
+    }
+}
+
+/// How far each sum is from the truth.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SumAccuracy {
+    /// In steps; `None` if nothing is known.
+    pub(super) each: Option<u128>,
+    pub(super) scale: Steps,
+    pub(super) size_is_public: bool,
+}
+
+impl<V: Moment> Statistic for V {
+    type Scale = SumScale;
+    type Number = f64;
+    type Distance = V::Accuracy;
+    /// How far, and of how many rows.
+    type Within = (f64, u64);
+
+    fn in_steps(_: SumScale, noise: Noise) -> Noise {
+        noise
+    }
+
+    fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> V::Accuracy {
+        V::accuracy(scale.accuracy::<V>(noise, confidence))
+    }
+
+    fn is_distance((within, _): (f64, u64)) -> bool {
+        within >= 0.0
+    }
+
+    fn is_within(
+        scale: SumScale,
+        noise: Noise,
+        (within, rows): (f64, u64),
+        confidence: Confidence,
+    ) -> bool {
+        V::for_rows(&Self::distance(scale, noise, confidence), rows) <= within
+    }
+
+    /// Each of the sums is within its noise of the truth, all together with this confidence (the union
+    /// bound), and the interval has the values of all sums that are possible then.
+    fn interval(
+        self,
+        scale: SumScale,
+        noise: Noise,
+        confidence: Confidence,
+    ) -> (f64, RangeInclusive<f64>) {
+        self.between(scale, scale.accuracy::<V>(noise, confidence).each)
+    }
+}
