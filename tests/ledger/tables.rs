@@ -56,7 +56,7 @@ fn a_table_goes_on_under_its_own_schema_only() {
         let digest = schema.digest();
         format!(r#"{{"person":{person},"schema":"{digest}"}}"#)
     };
-    let (one, each) = (r#"{"column":"patient"}"#, r#""each_row""#);
+    let (one, each) = (r#""patient""#, r#"{"each_row":true}"#);
     let error = other_terms(opened(&ledger, &rows).unwrap_err());
     let (was, is) = (written(one, &schema), written(each, &rows));
     assert_eq!(error, format!("table was {was}, and is {is} now"));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::patients;
-use crate::mechanisms::Question;
+use crate::mechanisms::query::Question;
 use crate::table::{Column, Expr, Kind, Schema, Value, col};
 
 const TRUTHS: [Option<bool>; 3] = [Some(true), Some(false), None];

@@ -93,7 +93,7 @@ fn different_questions_have_different_descriptions() {
             .unwrap();
         described(&query.laplace(epsilon!(1)).unwrap())
     };
-    for edges in [&[0, 1][..], &[0, 1, 2], &[0, 2], &[01, 2]] {
+    for edges in [&[0, 1][..], &[0, 1, 2], &[0, 2], &[1, 2]] {
         add(buckets(edges));
     }
     let night = Grouping::keys(&schema, "night", [0, 1]).unwrap();
