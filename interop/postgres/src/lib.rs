@@ -175,6 +175,7 @@ impl PostgresStore {
             drop(tokio::spawn(connection));
             // Plans are made once: for a row or two, making one takes longer than running it.
             let set = "SET default_transaction_isolation = 'read committed'; \
+                       SET default_transaction_read_only = off; \
                        SET plan_cache_mode = force_generic_plan";
             client.batch_execute(set).await?;
             let query = "SELECT current_setting('fsync'), pg_is_in_recovery()";
