@@ -12,7 +12,7 @@ use std::time::Duration;
 use queryables::machine::PublicMetadata;
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::sql::{Dialect, Parameter, Statement, read_totals};
-use queryables::table::{Condition, Kind, Plan, Schema, Table, Value, canaries};
+use queryables::table::{Condition, Kind, Plan, Schema, Table, TableError, Value, canaries};
 use tokio_postgres::{Config, Row};
 
 pub use error::OpenTableError;
@@ -104,6 +104,18 @@ impl PostgresTable {
     #[must_use]
     pub fn with_time_limit(self, limit: Duration) -> Self {
         Self { limit, ..self }
+    }
+
+    /// The statement that a plan becomes, to be read, or explained by the server. It has nothing of the data.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::OtherSchema`] if the plan was made from another schema.
+    pub fn statement(&self, plan: &Plan) -> Result<Statement, TableError> {
+        if *plan.schema() != self.schema {
+            return Err(TableError::OtherSchema);
+        }
+        Statement::tally(&Postgres, self.from.clone(), plan)
     }
 
     fn check_server(&self) -> Result<(), OpenTableError> {

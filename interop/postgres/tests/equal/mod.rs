@@ -4,7 +4,8 @@ use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Kind, RowTable, Table};
 use tables::{Draw, change_is_bounded, people};
 
-use crate::support::{Server, rows};
+use crate::rows;
+use crate::support::Server;
 
 const PLANS: u64 = 10;
 

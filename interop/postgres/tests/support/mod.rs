@@ -1,7 +1,6 @@
 //! A server of PostgreSQL that a test starts and ends by itself.
 
 pub mod proxy;
-pub mod rows;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

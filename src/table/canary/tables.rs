@@ -1,86 +1,16 @@
-//! Small tables with everything ugly in them: an engine that tallies one of them otherwise is refused.
+//! The tables.
 
-use thiserror::Error;
-
-use super::{
-    Amount, Bound, Column, Expr, Grouping, Kind, Parts, Plan, RowTable, Schema, Table, TableError,
-    Value, col,
+use super::super::{
+    Amount, Bound, Column, Expr, Grouping, Kind, Parts, Plan, Schema, TableError, Value, col,
 };
-use crate::mechanisms::query::Unavailable;
-
-/// Why an engine is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
-pub enum CanaryError {
-    /// It tallied a small public table otherwise than the reference.
-    #[error("the engine computes something else: canary {canary:?}")]
-    Differs {
-        /// The table's name.
-        canary: &'static str,
-    },
-    /// It did not answer.
-    #[error("the engine did not answer: canary {canary:?}")]
-    Unavailable {
-        /// The table's name.
-        canary: &'static str,
-    },
-}
 
 /// Rows of a table: a value for each column, or none where it is missing.
 type Rows = Vec<Vec<Option<Value>>>;
 
-/// Runs small public tables through an engine and compares its totals with those of [`RowTable`].
-///
-/// An engine is opened by this. It is a check and no proof: the tables hold what engines are known to
-/// disagree about.
-///
-/// ```
-/// use queryables::table::{CanaryError, RowTable, Table, canaries};
-///
-/// canaries(|schema, rows, plan| {
-///     let table = RowTable::new(schema, rows.to_vec()).expect("rows of the schema");
-///     table.tally(plan)
-/// })?;
-///
-/// // An engine that forgets everybody.
-/// let refused = canaries(|_, _, plan| Ok(vec![0; plan.totals()]));
-/// assert_eq!(refused, Err(CanaryError::Differs { canary: "missing values" }));
-/// # Ok::<(), CanaryError>(())
-/// ```
-///
-/// # Errors
-///
-/// [`CanaryError`] with the name of the first table on which they differ.
-pub fn canaries(
-    mut tally: impl FnMut(&Schema, &[Vec<Option<Value>>], &Plan) -> Result<Vec<i128>, Unavailable>,
-) -> Result<(), CanaryError> {
-    for (canary, make) in CANARIES {
-        let made = make().and_then(|(rows, plans)| {
-            let schema = match plans.first() {
-                Some(plan) => plan.schema().clone(),
-                None => return Ok(None),
-            };
-            let reference = RowTable::new(&schema, rows.clone())?;
-            Ok(Some((schema, rows, reference, plans)))
-        });
-        let Ok(Some((schema, rows, reference, plans))) = made else {
-            // A test makes all of them.
-            return Err(CanaryError::Differs { canary });
-        };
-        for plan in &plans {
-            let expected = reference.tally(plan);
-            let found = tally(&schema, &rows, plan);
-            let found = found.map_err(|_| CanaryError::Unavailable { canary })?;
-            if Ok(found) != expected {
-                return Err(CanaryError::Differs { canary });
-            }
-        }
-    }
-    Ok(())
-}
-
+/// A name, and what makes the rows and the plans.
 type Canary = (&'static str, fn() -> Result<(Rows, Vec<Plan>), TableError>);
 
-const CANARIES: &[Canary] = &[
+pub(super) const CANARIES: &[Canary] = &[
     ("missing values", missing_values),
     ("three-valued logic", three_valued_logic),
     ("NaN and infinity", nan_and_infinity),

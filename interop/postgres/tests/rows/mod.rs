@@ -3,7 +3,7 @@
 use queryables::table::{Kind, Schema, Value};
 use queryables_postgres::PostgresTable;
 
-use super::Server;
+use crate::support::Server;
 
 type Row = Vec<Option<Value>>;
 
