@@ -138,7 +138,10 @@ fn weights_and_counts_over_time_are_asked() {
     let path = |child: &Value| format!("/v1/children/{}/ask", child["child"].as_str().unwrap());
     let weighted = path(&opened);
     let women = server.post(ANA, &weighted, &ask(0, "sex = 'Female'")).json;
-    assert!((women["answer"].as_i64().unwrap() - 1650).abs() < 3000, "{women}");
+    assert!(
+        (women["answer"].as_i64().unwrap() - 1650).abs() < 3000,
+        "{women}"
+    );
     // Only about its columns, and not by time.
     let other = server.post(ANA, &weighted, &ask(1, "age > 30"));
     assert_eq!(other.code(), "invalid_query");
@@ -154,10 +157,16 @@ fn weights_and_counts_over_time_are_asked() {
     let at = |number, time| server.post(ANA, &timed, &json!({"number": number, "time": time}));
     let all = at(0, 4).json;
     // Noise of at most three nodes, each with scale 6: 1000 away with probability below e^-50.
-    assert!((all["answer"].as_i64().unwrap() - 5000).abs() < 1000, "{all}");
+    assert!(
+        (all["answer"].as_i64().unwrap() - 5000).abs() < 1000,
+        "{all}"
+    );
     assert_eq!(at(0, 4).json, all);
     assert_eq!(at(1, 5).code(), "invalid_query");
-    assert_eq!(server.post(ANA, &timed, &ask(1, "age > 30")).code(), "invalid_query");
+    assert_eq!(
+        server.post(ANA, &timed, &ask(1, "age > 30")).code(),
+        "invalid_query"
+    );
     let both = json!({"number": 1, "time": 1, "where": "age > 30"});
     assert_eq!(server.post(ANA, &timed, &both).code(), "invalid_request");
     assert_eq!(server.spent(), "1");
