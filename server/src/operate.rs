@@ -61,7 +61,7 @@ pub fn serve(file: &Path) -> Done {
     });
     let service = service.map_err(|problems| problems.join("\n"))?;
     listen::serve(service, edge, |address| {
-        println!("listening on http://{address}")
+        println!("listening on http://{address}");
     })?;
     Ok(())
 }

@@ -8,13 +8,26 @@ use std::thread;
 
 use serde_json::Value;
 
+use crate::postgres;
 use crate::support::*;
 
 const CLIENTS: usize = 8;
 
 #[test]
 fn twenty_kills_lose_no_charge_and_make_none_twice() {
-    kills(20);
+    kills(20, &Terms::default());
+}
+
+#[test]
+fn twenty_kills_on_postgresql_lose_no_charge_and_make_none_twice() {
+    let Some(postgres) = postgres::Server::new("server-crash") else {
+        return;
+    };
+    let terms = Terms {
+        ledger: format!("{{ postgres = {:?} }}", postgres.parameters()),
+        ..Terms::default()
+    };
+    kills(20, &terms);
 }
 
 /// `cargo test -p queryables-server --test server -- --ignored ten_thousand_kills`
@@ -22,18 +35,18 @@ fn twenty_kills_lose_no_charge_and_make_none_twice() {
 #[ignore = "takes hours"]
 fn ten_thousand_kills_lose_no_charge_and_make_none_twice() {
     for _ in 0..500 {
-        kills(20);
+        kills(20, &Terms::default());
     }
 }
 
 /// What a key was answered; none if the answer was lost.
 type Answers = BTreeMap<String, Option<Value>>;
 
-fn kills(number: u64) {
+fn kills(number: u64, terms: &Terms) {
     let mut server = Server::new(&Terms {
         budget: r#"{ epsilon = "1000" }"#,
         ben: "{}",
-        ..Terms::default()
+        ..terms.clone()
     });
     let address = Mutex::new(server.address.clone());
     let end = AtomicBool::new(false);
