@@ -88,6 +88,22 @@ fn two() -> Spanned<usize> {
 pub enum Source {
     Csv(Files),
     Parquet(Files),
+    Postgres(PostgresSource),
+}
+
+/// A table of PostgreSQL.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PostgresSource {
+    /// The parameters of a connection, such as `host=/run/postgresql dbname=census`.
+    pub connection: String,
+    #[serde(default = "public")]
+    pub namespace: String,
+    pub table: String,
+}
+
+fn public() -> String {
+    "public".to_owned()
 }
 
 /// One file, or several with the same columns.
@@ -118,6 +134,7 @@ impl Source {
         match self {
             Self::Csv(files) => Self::Csv(Files::Several(files.in_folder(folder))),
             Self::Parquet(files) => Self::Parquet(Files::Several(files.in_folder(folder))),
+            Self::Postgres(source) => Self::Postgres(source),
         }
     }
 }
