@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use queryables::table::Schema;
 use serde::Deserialize;
@@ -24,6 +25,8 @@ pub struct Written {
     hosts: Vec<String>,
     #[serde(default = "two")]
     threads: Spanned<usize>,
+    #[serde(default)]
+    response_quantum_milliseconds: u64,
     #[serde(default)]
     limits: Limits,
     curator: WrittenPerson,
@@ -163,6 +166,8 @@ pub struct Config {
     pub listen: SocketAddr,
     pub hosts: Vec<String>,
     pub threads: usize,
+    /// Replies to questions take a multiple of this; zero is no such thing.
+    pub quantum: Duration,
     pub curator: TokenHash,
     pub analysts: Vec<AnalystConfig>,
     pub datasets: Vec<DatasetConfig>,
@@ -369,6 +374,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
         listen,
         hosts: written.hosts,
         threads: written.threads.into_inner(),
+        quantum: Duration::from_millis(written.response_quantum_milliseconds),
         curator,
         analysts,
         datasets,

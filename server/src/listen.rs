@@ -32,6 +32,7 @@ pub struct Edge {
     pub address: SocketAddr,
     pub hosts: Vec<String>,
     pub threads: usize,
+    pub quantum: Duration,
 }
 
 /// Serves until SIGTERM or SIGINT. `ready` hears the address when it listens.
@@ -65,6 +66,7 @@ async fn accept(
         service: Arc::clone(&service),
         threads: Arc::new(Semaphore::new(edge.threads)),
         hosts: Arc::new(hosts(address, edge.hosts)),
+        quantum: edge.quantum,
     });
     let (mut term, mut interrupt) = (
         signal(SignalKind::terminate())?,

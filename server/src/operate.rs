@@ -65,6 +65,7 @@ pub fn serve(file: &Path) -> Done {
         address: config.listen,
         hosts: config.hosts.clone(),
         threads: config.threads,
+        quantum: config.quantum,
     };
     let service = Service::new(config, |dataset| {
         Ok((open_data(dataset)?, open_ledger(dataset)?.keeping_answers()))

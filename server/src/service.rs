@@ -428,7 +428,13 @@ impl Service {
         let question = ask.query(&dataset.schema)?;
         let most = analyst.usage.limits().asks_per_child;
         let text = question.text();
-        let answered = child.ask(ask.number, question, most);
+        // An engine that is away has no schema for the question to fit.
+        let answered = match child.ask(ask.number, question, most) {
+            Err(problem) if problem.code == Code::InvalidQuery && !dataset.data.is_reachable() => {
+                Err(Code::Unavailable.into())
+            }
+            answered => answered,
+        };
         tracing::info!(
             analyst = analyst.name,
             dataset = dataset.name,
