@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use queryables::table::Schema;
 use serde::Deserialize;
@@ -24,6 +25,8 @@ pub struct Written {
     hosts: Vec<String>,
     #[serde(default = "two")]
     threads: Spanned<usize>,
+    #[serde(default)]
+    response_quantum_milliseconds: u64,
     #[serde(default)]
     limits: Limits,
     curator: WrittenPerson,
@@ -88,6 +91,22 @@ fn two() -> Spanned<usize> {
 pub enum Source {
     Csv(Files),
     Parquet(Files),
+    Postgres(PostgresSource),
+}
+
+/// A table of PostgreSQL.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PostgresSource {
+    /// The parameters of a connection, such as `host=/run/postgresql dbname=census`.
+    pub connection: String,
+    #[serde(default = "public")]
+    pub namespace: String,
+    pub table: String,
+}
+
+fn public() -> String {
+    "public".to_owned()
 }
 
 /// One file, or several with the same columns.
@@ -118,6 +137,7 @@ impl Source {
         match self {
             Self::Csv(files) => Self::Csv(Files::Several(files.in_folder(folder))),
             Self::Parquet(files) => Self::Parquet(Files::Several(files.in_folder(folder))),
+            Self::Postgres(source) => Self::Postgres(source),
         }
     }
 }
@@ -146,6 +166,8 @@ pub struct Config {
     pub listen: SocketAddr,
     pub hosts: Vec<String>,
     pub threads: usize,
+    /// Replies to questions take a multiple of this; zero is no such thing.
+    pub quantum: Duration,
     pub curator: TokenHash,
     pub analysts: Vec<AnalystConfig>,
     pub datasets: Vec<DatasetConfig>,
@@ -352,6 +374,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
         listen,
         hosts: written.hosts,
         threads: written.threads.into_inner(),
+        quantum: Duration::from_millis(written.response_quantum_milliseconds),
         curator,
         analysts,
         datasets,

@@ -4,11 +4,16 @@ use queryables::machine::PublicMetadata;
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Condition, Plan, Schema, Table, Value};
 
+/// A table that knows its schema.
+trait Engine: Table + PublicMetadata<Metadata = Schema> {}
+
+impl<T: Table + PublicMetadata<Metadata = Schema>> Engine for T {}
+
 /// A table, wherever it is.
-pub struct Data(Box<dyn Table>);
+pub struct Data(Box<dyn Engine>);
 
 impl Data {
-    pub fn new(table: impl Table + 'static) -> Self {
+    pub fn new(table: impl Table + PublicMetadata<Metadata = Schema> + 'static) -> Self {
         Self(Box::new(table))
     }
 }
@@ -35,6 +40,10 @@ impl PublicMetadata for Data {
     type Metadata = Schema;
 
     fn metadata(&self) -> &Schema {
-        self.0.schema()
+        self.0.metadata()
+    }
+
+    fn is_reachable(&self) -> bool {
+        self.0.is_reachable()
     }
 }

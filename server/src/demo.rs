@@ -30,6 +30,7 @@ pub fn run(port: u16) -> Result<(), Box<dyn std::error::Error>> {
         address: config.listen,
         hosts: Vec::new(),
         threads: config.threads,
+        quantum: config.quantum,
     };
     let service = Service::new(config, |dataset| {
         let ledger = Ledger::create(folder.0.join("census.redb"), &dataset.name);

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use queryables::ledger::{Decision, Ledger, Line, Outcome};
 use queryables_arrow::ArrowTable;
-use queryables_postgres::PostgresStore;
+use queryables_postgres::{PostgresStore, PostgresTable};
 
-use crate::config::{self, Config, DatasetConfig, LedgerPlace, Source};
+use crate::config::{self, Config, DatasetConfig, LedgerPlace, PostgresSource, Source};
 use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
@@ -29,9 +29,19 @@ fn read(file: &Path) -> Result<Config, Box<dyn Error>> {
 }
 
 fn open_data(dataset: &DatasetConfig) -> Result<Data, String> {
+    let schema = &dataset.schema;
     let table = match &dataset.data {
-        Source::Csv(files) => ArrowTable::csv(&dataset.schema, files.paths()),
-        Source::Parquet(files) => ArrowTable::parquet(&dataset.schema, files.paths()),
+        Source::Csv(files) => ArrowTable::csv(schema, files.paths()),
+        Source::Parquet(files) => ArrowTable::parquet(schema, files.paths()),
+        // Opening runs canaries: small tables whose tallies are known.
+        Source::Postgres(PostgresSource {
+            connection,
+            namespace,
+            table,
+        }) => {
+            let table = PostgresTable::open(connection, namespace, table, schema);
+            return Ok(Data::new(table.map_err(|error| error.to_string())?));
+        }
     };
     Ok(Data::new(table.map_err(|error| error.to_string())?))
 }
@@ -55,6 +65,7 @@ pub fn serve(file: &Path) -> Done {
         address: config.listen,
         hosts: config.hosts.clone(),
         threads: config.threads,
+        quantum: config.quantum,
     };
     let service = Service::new(config, |dataset| {
         Ok((open_data(dataset)?, open_ledger(dataset)?.keeping_answers()))

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use queryables::account::{
     Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, LaunchesLeft, ValidConcurrently,
 };
-use queryables::compose::{BoxedMechanism, BoxedRelease, Filter, LaunchError, Refusal};
+use queryables::compose::{AnyFilter, BoxedMechanism, BoxedRelease, Filter, LaunchError, Refusal};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, LedgerRule};
 use queryables::ledger::{Party, StoreError};
 use queryables::machine::{BoxedMachine, Coins, Description, DomainMismatch, Fault};
 use queryables::machine::{Mechanism, Public, Released};
 use queryables::privacy::facts::Fact;
 use queryables::privacy::{
-    AddRemove, AnyMeasure, ApproxDp, Distance, Gdp, Prices, Private, PureDp,
+    AddRemove, AnyLoss, AnyMeasure, ApproxDp, Distance, Gdp, Prices, Private, PureDp,
 };
 use queryables::privacy::{UnknownLoss, ZCdp};
 use queryables::queryable::Queryable;
@@ -122,6 +122,9 @@ pub trait Seat: Send + Sync {
 
     /// What the budget says of itself.
     fn reading(&self) -> Result<Reading, Problem>;
+
+    /// What is left of the budget.
+    fn remaining(&self) -> Result<LossText, Problem>;
 }
 
 /// How shares are opened, which needs the measure.
@@ -130,8 +133,10 @@ type Reserve<F> = dyn Fn(&Party<Data, F>, &str, &LossText) -> Result<LedgerFilte
     + Sync;
 
 struct PartySeat<F: LedgerRule> {
-    filter: LedgerFilter<Data, F>,
     party: Party<Data, F>,
+    /// The same party, to read everything at the same moment.
+    erased: AnyFilter<Data>,
+    has_quota: bool,
     smallest: Option<ChildLoss<F>>,
     reserve: Arc<Reserve<F>>,
 }
@@ -178,9 +183,11 @@ where
 
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem> {
         let share = (self.reserve)(&self.party, name, loss)?;
+        let party = share.party(self.party.name());
         Ok(Arc::new(Self {
-            party: share.party(self.party.name()),
-            filter: share,
+            erased: party.clone().into(),
+            party,
+            has_quota: false,
             smallest: self.smallest.clone(),
             reserve: Arc::clone(&self.reserve),
         }))
@@ -192,15 +199,30 @@ where
     }
 
     fn reading(&self) -> Result<Reading, Problem> {
-        let quotas = self.party.quotas_remaining().map_err(unavailable)?;
+        // One question to the store.
+        let reading = self.erased.reading();
+        let reading = reading.map_err(|error| {
+            tracing::error!(%error, "the ledger cannot be read");
+            Code::Unavailable
+        })?;
+        let written = |loss: &AnyLoss| loss.get().map(Me::write).unwrap_or_default();
+        let quotas = match self.has_quota {
+            true => self.party.quotas_remaining().map_err(unavailable)?,
+            false => Vec::new(),
+        };
         Ok(Reading {
-            limit: Me::write(&self.filter.limit()),
-            spent: Me::write(&self.filter.privacy_loss().map_err(unavailable)?),
-            remaining: Me::write(&self.filter.remaining().map_err(unavailable)?),
+            limit: written(&reading.limit),
+            spent: written(&reading.privacy_loss),
+            remaining: written(&reading.remaining),
             quotas: quotas.iter().map(Me::write).collect(),
-            launched: self.filter.launched().map_err(unavailable)?,
-            halted: self.filter.halt().map_err(unavailable)?.is_some(),
+            launched: reading.launched,
+            halted: reading.halt.is_some(),
         })
+    }
+
+    fn remaining(&self) -> Result<LossText, Problem> {
+        let remaining = self.party.remaining().map_err(unavailable)?;
+        Ok(Me::write(&remaining))
     }
 }
 
@@ -259,10 +281,11 @@ where
     };
     let reserve: Arc<Reserve<Capped<G>>> = Arc::new(reserve);
     let smallest = terms.smallest.as_ref().map(Me::read).transpose()?;
-    let seat = |party| -> Arc<dyn Seat> {
+    let seat = |party: Party<Data, Capped<G>>, has_quota| -> Arc<dyn Seat> {
         Arc::new(PartySeat {
-            filter: filter.clone(),
+            erased: party.clone().into(),
             party,
+            has_quota,
             smallest: smallest.clone(),
             reserve: Arc::clone(&reserve),
         })
@@ -275,9 +298,9 @@ where
             let quota = filter.quota(analyst, Me::read(quota)?).map_err(words)?;
             party = party.with_quota(&quota).map_err(words)?;
         }
-        seats.push(seat(party));
+        seats.push(seat(party, quota.is_some()));
     }
-    seats.push(seat(filter.party("curator")));
+    seats.push(seat(filter.party("curator"), false));
     Ok(seats)
 }
 

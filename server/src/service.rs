@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use queryables::ledger::{Decision, Ledger, Line};
-use queryables::machine::Description;
+use queryables::machine::{Description, PublicMetadata};
 use queryables::table::Schema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ use crate::loss::LossText;
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::question::{Opening, Ready, Release, Share, Written};
-use crate::seat::{self, Launch, Seat, Terms};
+use crate::seat::{self, Launch, Price, Seat, Terms};
 use crate::token::{self, TokenHash};
 
 /// Everything that a running server knows.
@@ -46,6 +46,7 @@ pub struct Dataset {
     pub name: String,
     pub schema: Schema,
     pub ledger: Ledger,
+    data: Arc<Data>,
     share_questions: bool,
     seats: BTreeMap<String, Arc<dyn Seat>>,
     /// The curator's, to read.
@@ -314,7 +315,7 @@ impl Service {
         Ok(Released {
             answer,
             loss: cost,
-            remaining: place.seat.reading()?.remaining,
+            remaining: place.seat.remaining()?,
         })
     }
 
@@ -348,7 +349,7 @@ impl Service {
             }
             return Ok(ChildView {
                 loss: Some(cost),
-                remaining: Some(place.seat.reading()?.remaining),
+                remaining: Some(place.seat.remaining()?),
                 ..child.view()?
             });
         }
@@ -368,7 +369,7 @@ impl Service {
         let child = Child::new(about, decided?)?;
         Ok(ChildView {
             loss: Some(cost),
-            remaining: Some(place.seat.reading()?.remaining),
+            remaining: Some(place.seat.remaining()?),
             ..self.children.add(child).view()?
         })
     }
@@ -405,7 +406,7 @@ impl Service {
         let child = analyst.share(&place.dataset.name, &share.name, decided?);
         Ok(ChildView {
             loss: Some(share.budget.clone()),
-            remaining: Some(place.seat.reading()?.remaining),
+            remaining: Some(place.seat.remaining()?),
             ..self.children.add(child).view()?
         })
     }
@@ -427,7 +428,13 @@ impl Service {
         let question = ask.query(&dataset.schema)?;
         let most = analyst.usage.limits().asks_per_child;
         let text = question.text();
-        let answered = child.ask(ask.number, question, most);
+        // An engine that is away has no schema for the question to fit.
+        let answered = match child.ask(ask.number, question, most) {
+            Err(problem) if problem.code == Code::InvalidQuery && !dataset.data.is_reachable() => {
+                Err(Code::Unavailable.into())
+            }
+            answered => answered,
+        };
         tracing::info!(
             analyst = analyst.name,
             dataset = dataset.name,
@@ -529,13 +536,15 @@ impl Dataset {
             smallest: config.smallest,
             analysts: config.analysts,
         };
-        let mut seats = seat::seats(&ledger, &config.name, &terms, &Arc::new(data))?;
+        let data = Arc::new(data);
+        let mut seats = seat::seats(&ledger, &config.name, &terms, &data)?;
         let budget = seats.pop().ok_or("no budget")?;
         let names = terms.analysts.into_iter().map(|(name, _)| name);
         Ok(Arc::new(Self {
             name: config.name,
             schema: config.schema,
             ledger,
+            data,
             share_questions: config.share_questions,
             seats: names.zip(seats).collect(),
             budget,
@@ -654,9 +663,17 @@ impl Child {
 }
 
 impl Place {
+    /// The price of a launch, if the data can be reached: whether it can is asked before the charge.
+    fn price(&self, ready: &Ready) -> Result<Price, Problem> {
+        match self.dataset.data.is_reachable() {
+            true => self.seat.price(&ready.launch),
+            false => Err(Code::Unavailable.into()),
+        }
+    }
+
     /// What a launch costs; an error if it is less than the curator allows.
     fn cost(&self, ready: &Ready) -> Result<LossText, Problem> {
-        let price = self.seat.price(&ready.launch)?;
+        let price = self.price(ready)?;
         match price.too_small {
             true => Err(Problem::invalid_query(
                 "a launch must cost more: see the dataset's terms",
@@ -667,7 +684,7 @@ impl Place {
 
     /// What a launch would cost. Charges nothing.
     pub fn preview(&self, analyst: &Analyst, ready: &Ready) -> Result<Preview, Problem> {
-        let price = self.seat.price(&ready.launch)?;
+        let price = self.price(ready)?;
         let question = ready.launch.describe();
         let hash = self.dataset.hash(&analyst.name, &question);
         Ok(Preview {

@@ -173,9 +173,11 @@ impl PostgresStore {
             let (client, connection) = self.config.connect(NoTls).await?;
             // It ends with the client.
             drop(tokio::spawn(connection));
-            // Plans are made once: for a row or two, making one takes longer than running it.
+            // Plans are made once: for a row or two, making one takes longer than running it, and so does
+            // compiling it, which the planner asks for where it takes lists of JSON to be long.
             let set = "SET default_transaction_isolation = 'read committed'; \
                        SET default_transaction_read_only = off; \
+                       SET jit = off; \
                        SET plan_cache_mode = force_generic_plan";
             client.batch_execute(set).await?;
             let query = "SELECT current_setting('fsync'), pg_is_in_recovery()";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 
 use serde_json::Value;
@@ -42,13 +42,37 @@ fn ten_thousand_kills_lose_no_charge_and_make_none_twice() {
 /// What a key was answered; none if the answer was lost.
 type Answers = BTreeMap<String, Option<Value>>;
 
+/// Where the server is, which changes with every restart.
+struct Address(Mutex<String>, Condvar);
+
+impl Address {
+    fn new(address: &str) -> Self {
+        Self(Mutex::new(address.to_owned()), Condvar::new())
+    }
+
+    fn now(&self) -> String {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn set(&self, address: &str) {
+        *self.0.lock().unwrap() = address.to_owned();
+        self.1.notify_all();
+    }
+
+    /// The server at this one was killed.
+    fn wait_for_another(&self, old: &str) {
+        let now = self.0.lock().unwrap();
+        drop(self.1.wait_while(now, |now| now == old).unwrap());
+    }
+}
+
 fn kills(number: u64, terms: &Terms) {
     let mut server = Server::new(&Terms {
         budget: r#"{ epsilon = "1000" }"#,
         ben: "{}",
         ..terms.clone()
     });
-    let address = Mutex::new(server.address.clone());
+    let address = Address::new(&server.address);
     let end = AtomicBool::new(false);
     let (replied, replies) = channel();
     let answers: Answers = thread::scope(|scope| {
@@ -65,7 +89,7 @@ fn kills(number: u64, terms: &Terms) {
                 replies.recv().unwrap();
             }
             server.kill_and_restart();
-            *address.lock().unwrap() = server.address.clone();
+            address.set(&server.address);
         }
         end.store(true, Ordering::Relaxed);
         let clients = clients
@@ -99,25 +123,17 @@ fn kills(number: u64, terms: &Terms) {
 }
 
 /// Launches with one key after the other, each until the server says what became of it.
-fn spend(
-    client: usize,
-    address: &Mutex<String>,
-    end: &AtomicBool,
-    replied: &Sender<()>,
-) -> Answers {
+fn spend(client: usize, address: &Address, end: &AtomicBool, replied: &Sender<()>) -> Answers {
     let mut answers = Answers::new();
     for number in 0.. {
         let key = format!("{client}-{number}");
         loop {
-            let place = address
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
+            let place = address.now();
             let request = Ask::new("POST", RELEASE).token(ANA);
             let request = request.header("Idempotency-Key", &key);
             let request = request.json(&count("age > 30", "0.001"));
             let Ok(reply) = request.try_send(&place) else {
-                thread::yield_now();
+                address.wait_for_another(&place);
                 continue;
             };
             match (reply.status, reply.code()) {

@@ -18,6 +18,8 @@ pub const EVE: &str = "qs_eve";
 /// Of an analyst whose time is over.
 pub const OLD: &str = "qs_old";
 
+const CENSUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/adult.csv");
+
 pub fn sha256(text: &str) -> String {
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -51,6 +53,8 @@ pub struct Terms {
     pub halting: bool,
     pub limits: &'static str,
     pub ledger: String,
+    pub data: String,
+    pub quantum: u64,
 }
 
 impl Default for Terms {
@@ -61,23 +65,27 @@ impl Default for Terms {
             halting: false,
             limits: "requests_per_minute = 1000000\nbytes_per_minute = 100000000\nrunning = 16",
             ledger: r#"{ file = "census.redb" }"#.to_owned(),
+            data: format!("{{ csv = {CENSUS:?} }}"),
+            quantum: 0,
         }
     }
 }
 
 pub fn config(terms: &Terms) -> String {
     let [curator, ana, ben, eve, old] = [CURATOR, ANA, BEN, EVE, OLD].map(sha256);
-    let census = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/adult.csv");
     let Terms {
         budget,
         ben: ben_seat,
         halting,
         limits,
         ledger,
+        data,
+        quantum,
     } = terms;
     format!(
         r#"listen = "127.0.0.1:0"
 threads = 4
+response_quantum_milliseconds = {quantum}
 
 [limits]
 {limits}
@@ -104,7 +112,7 @@ expires = 2020-02-29T23:59:59Z
 
 [[dataset]]
 name = "census"
-data = {{ csv = "{census}" }}
+data = {data}
 ledger = {ledger}
 budget = {budget}
 halting = {halting}
