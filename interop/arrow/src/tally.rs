@@ -6,7 +6,7 @@ use queryables::table::{Bound, Kind, Parts, Plan};
 use crate::amounts::amounts;
 use crate::evaluate::Batch;
 use crate::groups::{Groups, NONE};
-use crate::people::{Entry, Key, by_person};
+use crate::people::{Entry, Kept, Key, by_person};
 use crate::scan::Scan;
 
 /// The totals of a plan where each row is a person: nothing is kept but the totals.
@@ -87,7 +87,8 @@ fn tally_people<Q: Key + ?Sized, S: Sums>(
     most_bytes: usize,
 ) -> Result<Vec<i128>, Unavailable> {
     let groups = Groups::of(plan)?;
-    let totals = by_person::<Q, S, _>(
+    let mut totals = vec![0; plan.totals()];
+    by_person::<Q, S, _>(
         scan,
         most_bytes,
         |people, batch| {
@@ -103,8 +104,9 @@ fn tally_people<Q: Key + ?Sized, S: Sums>(
         },
         S::merge,
         |entries| bounded(plan, entries),
+        |part| add(&mut totals, 0, &part),
     )?;
-    Ok(sum(plan, totals))
+    Ok(totals)
 }
 
 /// The totals of some people, each bounded.
@@ -138,7 +140,7 @@ fn bounded<K: Ord, S: Sums>(plan: &Plan, mut entries: Vec<Entry<K, S>>) -> Vec<i
 }
 
 /// The sums of the numbers of a person in a group.
-trait Sums: Default + Send {
+trait Sums: Default + Kept {
     fn add(&mut self, plan: &Plan, amount: i64);
     fn merge(&mut self, other: Self);
     fn numbers(&self) -> [i128; 3];
@@ -173,6 +175,8 @@ struct Wide {
     numbers: [i128; 3],
     rows: u64,
 }
+
+impl Kept for Wide {}
 
 impl Sums for Wide {
     fn add(&mut self, plan: &Plan, amount: i64) {
