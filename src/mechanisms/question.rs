@@ -128,6 +128,15 @@ pub trait Domain<Q: ?Sized> {
         Ok(())
     }
 
+    /// A question that data of the same kind can count, if there is one: by it, a launch on other data is
+    /// refused before it is charged.
+    fn example(&self) -> Option<Q>
+    where
+        Q: Sized,
+    {
+        None
+    }
+
     /// Whether it holds of the record with this number, from 0 on.
     fn holds(&self, question: &Q, record: usize) -> bool;
 }

@@ -5,7 +5,7 @@ use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Condition, Kind, Value};
 
 use crate::evaluate::Batch;
-use crate::people::{Entry, Key, by_person};
+use crate::people::{Entry, Kept, Key, by_person};
 use crate::scan::Scan;
 
 /// The number of people with each key, by key. Each person has one: the least of their rows.
@@ -48,7 +48,8 @@ fn of_rows<V: Key + ?Sized>(
 where
     V::Owned: Into<Value>,
 {
-    let counted = by_person::<V, (), u64, _>(
+    let mut counted = Vec::new();
+    by_person::<V, (), u64, _>(
         scan,
         most_bytes,
         |keys, batch| {
@@ -58,9 +59,9 @@ where
         },
         |count, other| *count += other,
         |entries| entries,
+        |entries| counted.extend(entries.into_iter().map(|entry| (entry.person, entry.kept))),
     )?;
-    let entries = counted.into_iter().flatten();
-    Ok(in_order(entries.map(|entry| (entry.person, entry.kept))))
+    Ok(in_order(counted))
 }
 
 fn of_people<Q: Key + ?Sized, V: Key + ?Sized>(
@@ -70,8 +71,10 @@ fn of_people<Q: Key + ?Sized, V: Key + ?Sized>(
 ) -> Result<Vec<(Value, u64)>, Unavailable>
 where
     V::Owned: Into<Value> + Clone + std::hash::Hash,
+    Option<V::Owned>: Kept,
 {
-    let counted = by_person::<Q, (), Option<V::Owned>, _>(
+    let mut all: HashMap<V::Owned, u64> = HashMap::new();
+    by_person::<Q, (), Option<V::Owned>, _>(
         scan,
         most_bytes,
         |people, batch| {
@@ -96,11 +99,12 @@ where
             }
             counted
         },
+        |counted| {
+            for (key, count) in counted {
+                *all.entry(key).or_default() += count;
+            }
+        },
     )?;
-    let mut all: HashMap<V::Owned, u64> = HashMap::new();
-    for (key, count) in counted.into_iter().flatten() {
-        *all.entry(key).or_default() += count;
-    }
     Ok(in_order(all))
 }
 

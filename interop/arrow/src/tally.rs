@@ -6,7 +6,7 @@ use queryables::table::{Bound, Kind, Parts, Plan};
 use crate::amounts::amounts;
 use crate::evaluate::Batch;
 use crate::groups::{Groups, NONE};
-use crate::people::{Entry, Group, Key, by_person};
+use crate::people::{Entry, Group, Kept, Key, by_person};
 use crate::scan::Scan;
 
 /// The totals of a plan where each row is a person: nothing is kept but the totals.
@@ -106,7 +106,8 @@ fn tally_people<Q: Key + ?Sized, G: Group, S: Sums>(
     most_bytes: usize,
 ) -> Result<Vec<i128>, Unavailable> {
     let groups = Groups::of(plan)?;
-    let totals = by_person::<Q, G, S, _>(
+    let mut totals = vec![0; plan.totals()];
+    by_person::<Q, G, S, _>(
         scan,
         most_bytes,
         |people, batch| {
@@ -124,8 +125,9 @@ fn tally_people<Q: Key + ?Sized, G: Group, S: Sums>(
         },
         S::merge,
         |entries| bounded(plan, entries),
+        |part| add(&mut totals, 0, &part),
     )?;
-    Ok(sum(plan, totals))
+    Ok(totals)
 }
 
 /// The totals of some people, each bounded.
@@ -159,7 +161,7 @@ fn bounded<K: Ord, G: Group, S: Sums>(plan: &Plan, mut entries: Vec<Entry<K, G, 
 }
 
 /// The sums of the numbers of a person in a group.
-trait Sums: Default + Send {
+trait Sums: Default + Kept {
     fn add(&mut self, plan: &Plan, amount: i64);
     fn merge(&mut self, other: Self);
     fn numbers(&self) -> [i128; 3];
@@ -194,6 +196,8 @@ struct Wide {
     numbers: [i128; 3],
     rows: u64,
 }
+
+impl Kept for Wide {}
 
 impl Sums for Wide {
     fn add(&mut self, plan: &Plan, amount: i64) {

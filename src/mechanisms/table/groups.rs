@@ -328,8 +328,13 @@ impl TableQuery<RowsOf, One> {
     ///
     /// # Errors
     ///
-    /// [`TableError`] if there is no such column of whole numbers or texts.
+    /// [`TableError`] if there is no such column of whole numbers or texts, or if
+    /// [several rows of a person](TableQuery::rows_per_person) are to count: each person has one key.
     pub fn keys(&self, column: &str) -> Result<super::TableKeys, TableError> {
+        if self.rows() != 1 {
+            let problem = "each person has one key: leave out the number of rows of a person";
+            return Err(TableError::BadAmount(problem));
+        }
         super::TableKeys::new(self.schema(), self.condition().cloned(), column)
     }
 }

@@ -353,8 +353,9 @@ impl<S: TableStatistic, G: Shape, R: RowRelation> Query<R> for TableQuery<S, G> 
     }
 
     fn totals(&self) -> usize {
-        let groups: usize = self.groupings.iter().map(Grouping::len).product();
-        groups * S::PARTS.len()
+        // A plan with as many as that is refused, and the product must not overflow before.
+        let groups = self.groupings.iter().map(Grouping::len);
+        groups.fold(S::PARTS.len(), usize::saturating_mul)
     }
 
     fn answer(&self, totals: &[i128]) -> Self::Answer {
