@@ -6,7 +6,7 @@ use super::{
     Amount, Bound, Column, Expr, Grouping, Kind, Parts, Plan, RowTable, Schema, Table, TableError,
     Value, col,
 };
-use crate::mechanisms::query::Unavailable;
+use crate::data::Unavailable;
 
 /// Why an engine is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
