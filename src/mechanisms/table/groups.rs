@@ -103,8 +103,9 @@ impl TableQuery<RowsOf, PerGroup> {
     /// let thousands = (0..=100).map(|edge| 1000 * edge);
     /// let incomes = schema.count().by_buckets("income", thousands)?;
     /// let median = incomes.quantiles(AddRemove, [(1, 2)], epsilon!(0.5))?;
-    /// let (low, high) = filter.release(&median)?.remove(0);
-    /// assert!(low <= Value::from(36_000) && high >= Value::from(34_000));
+    /// let found = filter.release(&median)?;
+    /// let [(Value::Whole(low), Value::Whole(high))] = found[..] else { unreachable!() };
+    /// assert!(low <= 36_000 && high >= 34_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

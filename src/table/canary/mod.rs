@@ -5,7 +5,7 @@ mod tables;
 use thiserror::Error;
 
 use super::{Plan, RowTable, Schema, Table, Value};
-use crate::mechanisms::query::Unavailable;
+use crate::data::Unavailable;
 use tables::CANARIES;
 
 /// Why an engine is refused.

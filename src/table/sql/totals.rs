@@ -1,6 +1,6 @@
 //! What a statement answers.
 
-use crate::mechanisms::query::Unavailable;
+use crate::data::Unavailable;
 use crate::table::Plan;
 
 /// The totals from the rows that an engine answers to [`Statement::tally`](super::Statement::tally): the
