@@ -75,7 +75,8 @@ fn a_table_goes_on_under_its_own_schema_only() {
         .unwrap_err();
     assert_eq!(
         other_terms(error),
-        r#"parameters was {"limit":"1"}, and is {"limit":"0.5"} now"#
+        "parameters was {\"limit\":\"1\",\"of\":{\"measure\":\"PureDp\"}}, \
+         and is {\"limit\":\"0.5\",\"of\":{\"measure\":\"PureDp\"}} now"
     );
     let filter = opened(&ledger, &schema).unwrap();
     assert_eq!(filter.remaining(), Ok(epsilon!(0.75)));

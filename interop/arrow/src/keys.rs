@@ -48,12 +48,12 @@ fn of_rows<V: Key + ?Sized>(
 where
     V::Owned: Into<Value>,
 {
-    let counted = by_person::<V, u64, _>(
+    let counted = by_person::<V, (), u64, _>(
         scan,
         most_bytes,
         |keys, batch| {
             each_key::<V>(batch, condition, place, |_, key| {
-                keys.add(key, 0, u64::default, |count| *count += 1);
+                keys.add(key, (), u64::default, |count| *count += 1);
             })
         },
         |count, other| *count += other,
@@ -71,7 +71,7 @@ fn of_people<Q: Key + ?Sized, V: Key + ?Sized>(
 where
     V::Owned: Into<Value> + Clone + std::hash::Hash,
 {
-    let counted = by_person::<Q, Option<V::Owned>, _>(
+    let counted = by_person::<Q, (), Option<V::Owned>, _>(
         scan,
         most_bytes,
         |people, batch| {
@@ -84,12 +84,12 @@ where
             })?;
             Q::each(&batch.column(person)?, |row, person| {
                 if let Some(key) = keys.get_mut(row).and_then(Option::take) {
-                    people.add(person, 0, || None, |least| keep_least(least, Some(key)));
+                    people.add(person, (), || None, |least| keep_least(least, Some(key)));
                 }
             })
         },
         keep_least,
-        |entries: Vec<Entry<_, Option<V::Owned>>>| {
+        |entries: Vec<Entry<_, (), Option<V::Owned>>>| {
             let mut counted: HashMap<V::Owned, u64> = HashMap::new();
             for key in entries.into_iter().filter_map(|entry| entry.kept) {
                 *counted.entry(key).or_default() += 1;

@@ -66,10 +66,34 @@ fn is_known(known: Option<&NullBuffer>, row: usize) -> bool {
     known.is_none_or(|known| known.is_valid(row))
 }
 
+/// A group: its number, or nothing where there is one group. Then an entry takes less memory.
+pub(crate) trait Group: Copy + Ord + Send {
+    fn of(group: u32) -> Self;
+    fn number(self) -> u32;
+}
+
+impl Group for u32 {
+    fn of(group: u32) -> Self {
+        group
+    }
+
+    fn number(self) -> u32 {
+        self
+    }
+}
+
+impl Group for () {
+    fn of(_: u32) -> Self {}
+
+    fn number(self) -> u32 {
+        0
+    }
+}
+
 /// A person, a group, and what is kept for them.
-pub(crate) struct Entry<K, S> {
+pub(crate) struct Entry<K, G, S> {
     pub(crate) person: K,
-    pub(crate) group: u32,
+    pub(crate) group: G,
     pub(crate) kept: S,
 }
 
@@ -97,8 +121,8 @@ impl Share {
 }
 
 /// Some of the people: those that one thread has met in one pass.
-pub(crate) struct People<'s, Q: Key + ?Sized, S> {
-    tables: Vec<HashTable<Entry<Q::Owned, S>>>,
+pub(crate) struct People<'s, Q: Key + ?Sized, G, S> {
+    tables: Vec<HashTable<Entry<Q::Owned, G, S>>>,
     hasher: DefaultHashBuilder,
     share: Share,
     /// The modulus of all threads.
@@ -112,12 +136,12 @@ pub(crate) struct People<'s, Q: Key + ?Sized, S> {
 ///
 /// Where the people of a pass do not fit, half of them are dropped and left for a later pass: those with
 /// another remainder of their hash. So everybody is met in one pass, with all rows.
-pub(crate) fn by_person<Q: Key + ?Sized, S: Send, T: Send>(
+pub(crate) fn by_person<Q: Key + ?Sized, G: Group, S: Send, T: Send>(
     scan: &Scan<'_>,
     most_bytes: usize,
-    each: impl Fn(&mut People<'_, Q, S>, &Batch<'_>) -> Result<(), Unavailable> + Sync,
+    each: impl Fn(&mut People<'_, Q, G, S>, &Batch<'_>) -> Result<(), Unavailable> + Sync,
     merge: impl Fn(&mut S, S) + Sync,
-    finish: impl Fn(Vec<Entry<Q::Owned, S>>) -> T + Sync,
+    finish: impl Fn(Vec<Entry<Q::Owned, G, S>>) -> T + Sync,
 ) -> Result<Vec<T>, Unavailable> {
     let hasher = DefaultHashBuilder::default();
     let parts = scan.threads.max(1);
@@ -159,7 +183,7 @@ pub(crate) fn by_person<Q: Key + ?Sized, S: Send, T: Send>(
         }
         let work = by_part.into_iter().map(|tables| {
             let (merge, finish, hasher) = (&merge, &finish, &hasher);
-            move || Ok(finish(merged::<Q, S>(tables, hasher, merge)))
+            move || Ok(finish(merged::<Q, G, S>(tables, hasher, merge)))
         });
         finished.extend(on_threads(work)?);
     }
@@ -167,18 +191,18 @@ pub(crate) fn by_person<Q: Key + ?Sized, S: Send, T: Send>(
 }
 
 /// The entries of all threads, one for each person and group.
-fn merged<Q: Key + ?Sized, S>(
-    mut tables: Vec<HashTable<Entry<Q::Owned, S>>>,
+fn merged<Q: Key + ?Sized, G: Group, S>(
+    mut tables: Vec<HashTable<Entry<Q::Owned, G, S>>>,
     hasher: &DefaultHashBuilder,
     merge: impl Fn(&mut S, S),
-) -> Vec<Entry<Q::Owned, S>> {
+) -> Vec<Entry<Q::Owned, G, S>> {
     tables.sort_unstable_by_key(HashTable::len);
     let mut all = tables.pop().unwrap_or_default();
     for table in tables {
         for entry in table {
             let hash = hash_of(hasher, entry.person.borrow(), entry.group);
             let is_same =
-                |other: &Entry<_, S>| other.group == entry.group && other.person == entry.person;
+                |other: &Entry<_, G, S>| other.group == entry.group && other.person == entry.person;
             match all.entry(hash, is_same, |entry| {
                 hash_of(hasher, entry.person.borrow(), entry.group)
             }) {
@@ -193,22 +217,22 @@ fn merged<Q: Key + ?Sized, S>(
 }
 
 /// The hash of a person, and that of a person in a group.
-fn hash_of<Q: Key + ?Sized>(hasher: &DefaultHashBuilder, person: &Q, group: u32) -> u64 {
+fn hash_of<Q: Key + ?Sized, G: Group>(hasher: &DefaultHashBuilder, person: &Q, group: G) -> u64 {
     in_group(hasher.hash_one(person), group)
 }
 
-fn in_group(hash: u64, group: u32) -> u64 {
+fn in_group<G: Group>(hash: u64, group: G) -> u64 {
     // An odd number with bits everywhere: 2^64 divided by the golden ratio.
-    hash.wrapping_add(u64::from(group).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    hash.wrapping_add(u64::from(group.number()).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-impl<Q: Key + ?Sized, S> People<'_, Q, S> {
+impl<Q: Key + ?Sized, G: Group, S> People<'_, Q, G, S> {
     /// What is kept for a person in a group; `start` where there is nothing. Nobody, if the person is left for another pass.
     #[inline]
     pub(crate) fn add(
         &mut self,
         person: &Q,
-        group: u32,
+        group: G,
         start: impl FnOnce() -> S,
         add: impl FnOnce(&mut S),
     ) {
@@ -243,7 +267,7 @@ impl<Q: Key + ?Sized, S> People<'_, Q, S> {
 
     fn bytes(&self) -> usize {
         let places: usize = self.tables.iter().map(HashTable::capacity).sum();
-        places * (size_of::<Entry<Q::Owned, S>>() + 1) + self.heap
+        places * (size_of::<Entry<Q::Owned, G, S>>() + 1) + self.heap
     }
 
     /// Drops people until they fit.

@@ -5,7 +5,10 @@
 use queryables::mechanisms::table::{Report, ReportRow};
 use queryables_arrow::chart;
 
-fn report(rows: &[(&str, Option<(f64, f64, f64)>)]) -> Report {
+/// A key, and its estimate with an interval.
+type Row = (&'static str, Option<(f64, f64, f64)>);
+
+fn report(rows: &[Row]) -> Report {
     let rows = rows.iter().map(|(key, estimate)| ReportRow {
         key: vec![(*key).to_owned()],
         estimate: *estimate,

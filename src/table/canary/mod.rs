@@ -135,7 +135,8 @@ mod tests {
         assert_eq!(narrow, differs("overflow"));
         let trimmed = changed(|value| texts(|text| text.trim_end().to_owned())(value));
         assert_eq!(trimmed, differs("quotes and control characters"));
-        let without_case = changed(|value| texts(str::to_lowercase)(value));
-        assert_eq!(without_case, differs("texts by bytes"));
+        // As some languages compare.
+        let folded = changed(|value| texts(|text| text.replace('ß', "ss"))(value));
+        assert_eq!(folded, differs("texts by bytes"));
     }
 }

@@ -14,3 +14,4 @@ fn main() {
 }
 
 //~ E0277
+//~ launch a mechanism that works on `RowTable`: … does not
