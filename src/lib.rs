@@ -101,6 +101,7 @@
 //! | [`compose`] | filters, odometers, and other compositors |
 //! | [`middle`] | the person in the middle, and ready-made ones |
 //! | [`noise`] | exact samplers on the integers |
+//! | `table` | questions that are data: schemas, expressions over columns, plans; feature `table` |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
 //! | `verify` | the exact worst case of a mechanism over all adversaries, for finite noise and for most ready-made mechanisms, otherwise up to a stated δ; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |

@@ -1,6 +1,7 @@
 //! What is answered, and kept for a retry.
 
 use queryables::mechanisms::table::Report;
+use queryables::table::Value;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use utoipa::ToSchema;
@@ -17,8 +18,15 @@ pub enum Answer {
     Table { answer: Table },
     /// Yes or no: whether a count looks large.
     Above { answer: bool },
-    /// The noisy count of a hit; null if it was no hit.
+    /// A noisy count; null if it was no hit of a search.
     Count { answer: Option<i64> },
+    /// The group that was chosen: a label for each column.
+    Group { answer: Vec<String> },
+    /// For each quantile the two edges between which it is.
+    Quantiles {
+        #[schema(value_type = Vec<Vec<Object>>)]
+        answer: Vec<(Value, Value)>,
+    },
 }
 
 /// A noisy number, and where the truth is, with the confidence that was asked for. What is beyond all
@@ -93,6 +101,12 @@ impl From<bool> for Answer {
     }
 }
 
+impl From<i64> for Answer {
+    fn from(answer: i64) -> Self {
+        Some(answer).into()
+    }
+}
+
 impl From<Option<i64>> for Answer {
     fn from(answer: Option<i64>) -> Self {
         Self::Count { answer }
@@ -120,7 +134,17 @@ mod tests {
                 rows: vec![row(Some(2.0)), row(None)],
             },
         };
-        for answer in [number, table, true.into(), Some(7).into(), None.into()] {
+        let group = Answer::Group {
+            answer: vec!["Female".to_owned(), "[0, 20)".to_owned()],
+        };
+        let quantiles = Answer::Quantiles {
+            answer: vec![
+                (Value::Whole(1), Value::Whole(2)),
+                (Value::Real(0.5), Value::Date(3)),
+            ],
+        };
+        let counts = [true.into(), Some(7).into(), None.into()];
+        for answer in [number, table, group, quantiles].into_iter().chain(counts) {
             let text = serde_json::to_string(&answer).unwrap();
             assert_eq!(
                 serde_json::from_str::<Answer>(&text).unwrap(),

@@ -4,34 +4,40 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use queryables::queryable::Queryable;
-use queryables::table::Condition;
 use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
+use crate::asking::Query;
 use crate::limits::lock;
 use crate::problem::{Code, Problem};
-use crate::seat::Seat;
+use crate::seat::{Asked, Seat};
 use crate::token;
 
 /// A child of an analyst.
 pub struct Child {
     pub id: String,
-    pub analyst: String,
-    pub dataset: String,
-    /// What it is: the name of the mechanism, as it is launched.
-    pub kind: &'static str,
-    /// Everything that decides its answers, as text.
-    pub description: String,
-    /// The key of its launch, and the budget in which it was launched.
-    pub key: Option<(String, String)>,
+    pub about: About,
     pub open: Opened,
     conversation: Mutex<Conversation>,
 }
 
+/// What is known of a child.
+pub struct About {
+    pub analyst: String,
+    pub dataset: String,
+    /// The name of the mechanism in the vocabulary.
+    pub kind: &'static str,
+    /// Everything that decides its answers, as text.
+    pub description: String,
+    /// How far its answers are from the truth.
+    pub accuracy: Option<f64>,
+    /// The budget in which it was launched, and the key of the launch.
+    pub key: Option<(String, String)>,
+}
+
 pub enum Opened {
-    /// It is asked conditions.
-    Machine(Queryable<Condition, Answer>),
+    /// It is asked.
+    Machine(Asked),
     /// Others are launched inside it. It comes back after a restart.
     Share(Arc<dyn Seat>),
 }
@@ -55,12 +61,7 @@ impl Child {
     /// Asks it. The question with the last number is a retry, and gets the same answer.
     ///
     /// What was not answered does not count: the next question has the same number.
-    pub fn ask(
-        &self,
-        number: u64,
-        question: Condition,
-        most: u64,
-    ) -> Result<(Answer, u64), Problem> {
+    pub fn ask(&self, number: u64, question: Query, most: u64) -> Result<(Answer, u64), Problem> {
         let Opened::Machine(machine) = &self.open else {
             return Err(Problem::invalid_request(
                 "this child is a share: launch in it, with its addresses `release` and `children`",
@@ -69,7 +70,7 @@ impl Child {
         // Two questions at the same time: whoever has the lock is answered.
         let mut talk = self.conversation.try_lock().map_err(|_| Code::Busy)?;
         talk.used = Instant::now();
-        let hash: [u8; 32] = Sha256::digest(question.to_string().as_bytes()).into();
+        let hash: [u8; 32] = Sha256::digest(question.text().as_bytes()).into();
         if number.checked_add(1) == Some(talk.next) {
             return match &talk.last {
                 Some((last, answer)) if *last == hash => Ok((answer.clone(), talk.next)),
@@ -154,7 +155,7 @@ impl Children {
         let open = lock(&self.open);
         let open = open
             .values()
-            .filter(|child| child.analyst == analyst)
+            .filter(|child| child.about.analyst == analyst)
             .count();
         if open + *number >= most {
             return Err(Problem::new(Code::TooMany).saying("open children: close one"));
@@ -190,7 +191,7 @@ impl Children {
     /// The child of this analyst. Those of others are as unknown as those that never were.
     pub fn get(&self, analyst: &str, id: &str) -> Result<Arc<Child>, Problem> {
         let open = lock(&self.open);
-        let child = open.get(id).filter(|child| child.analyst == analyst);
+        let child = open.get(id).filter(|child| child.about.analyst == analyst);
         child.cloned().ok_or_else(|| Code::Gone.into())
     }
 
@@ -199,7 +200,7 @@ impl Children {
         let open = lock(&self.open);
         let mut of: Vec<_> = open
             .values()
-            .filter(|child| child.analyst == analyst)
+            .filter(|child| child.about.analyst == analyst)
             .cloned()
             .collect();
         of.sort_by(|one, other| one.id.cmp(&other.id));
@@ -227,7 +228,7 @@ impl Children {
                 Opened::Machine(_) => child
                     .conversation
                     .try_lock()
-                    .is_ok_and(|talk| talk.used.elapsed() > idle(&child.analyst)),
+                    .is_ok_and(|talk| talk.used.elapsed() > idle(&child.about.analyst)),
             });
             old.map(|child| child.id.clone()).collect()
         };
@@ -240,43 +241,16 @@ impl Children {
 
 impl Child {
     /// A child with an identifier that nobody can guess.
-    pub fn new(
-        analyst: &str,
-        dataset: &str,
-        kind: &'static str,
-        description: String,
-        key: Option<(String, String)>,
-        machine: Queryable<Condition, Answer>,
-    ) -> Result<Self, Problem> {
+    pub fn new(about: About, machine: Asked) -> Result<Self, Problem> {
         // Without random bits nothing could be answered either.
         let id = token::random::<16>().map_err(|_| Code::Unavailable)?;
-        Ok(Self::with_id(
-            id,
-            analyst,
-            dataset,
-            kind,
-            description,
-            key,
-            Opened::Machine(machine),
-        ))
+        Ok(Self::with_id(id, about, Opened::Machine(machine)))
     }
 
-    pub fn with_id(
-        id: String,
-        analyst: &str,
-        dataset: &str,
-        kind: &'static str,
-        description: String,
-        key: Option<(String, String)>,
-        open: Opened,
-    ) -> Self {
+    pub fn with_id(id: String, about: About, open: Opened) -> Self {
         Self {
             id,
-            analyst: analyst.to_owned(),
-            dataset: dataset.to_owned(),
-            kind,
-            description,
-            key,
+            about,
             open,
             conversation: Mutex::new(Conversation {
                 next: 0,

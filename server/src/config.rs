@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use queryables::table::Schema;
 use serde::Deserialize;
@@ -24,6 +25,8 @@ pub struct Written {
     hosts: Vec<String>,
     #[serde(default = "two")]
     threads: Spanned<usize>,
+    #[serde(default)]
+    response_quantum_milliseconds: u64,
     #[serde(default)]
     limits: Limits,
     curator: WrittenPerson,
@@ -86,14 +89,76 @@ fn two() -> Spanned<usize> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
-    Csv(PathBuf),
+    Csv(Files),
+    Parquet(Files),
+    Postgres(PostgresSource),
+}
+
+/// A table of PostgreSQL.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PostgresSource {
+    /// The parameters of a connection, such as `host=/run/postgresql dbname=census`.
+    pub connection: String,
+    #[serde(default = "public")]
+    pub namespace: String,
+    pub table: String,
+}
+
+fn public() -> String {
+    "public".to_owned()
+}
+
+/// One file, or several with the same columns.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Files {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+impl Files {
+    /// Where they are, if relative paths begin in this folder.
+    fn in_folder(&self, folder: &Path) -> Vec<PathBuf> {
+        let files = match self {
+            Self::One(file) => std::slice::from_ref(file),
+            Self::Several(files) => files,
+        };
+        files.iter().map(|file| folder.join(file)).collect()
+    }
+
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.in_folder(Path::new(""))
+    }
+}
+
+impl Source {
+    fn in_folder(self, folder: &Path) -> Self {
+        match self {
+            Self::Csv(files) => Self::Csv(Files::Several(files.in_folder(folder))),
+            Self::Parquet(files) => Self::Parquet(Files::Several(files.in_folder(folder))),
+            Self::Postgres(source) => Self::Postgres(source),
+        }
+    }
 }
 
 /// Where a ledger is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LedgerPlace {
+    /// A file of redb.
     File(PathBuf),
+    /// The parameters of a connection, such as `host=/run/postgresql dbname=census`.
+    Postgres(String),
+}
+
+impl LedgerPlace {
+    fn in_folder(self, folder: &Path) -> Self {
+        match self {
+            Self::File(file) => Self::File(folder.join(file)),
+            Self::Postgres(parameters) => Self::Postgres(parameters),
+        }
+    }
 }
 
 /// What a curator's file says, checked.
@@ -101,6 +166,8 @@ pub struct Config {
     pub listen: SocketAddr,
     pub hosts: Vec<String>,
     pub threads: usize,
+    /// Replies to questions take a multiple of this; zero is no such thing.
+    pub quantum: Duration,
     pub curator: TokenHash,
     pub analysts: Vec<AnalystConfig>,
     pub datasets: Vec<DatasetConfig>,
@@ -167,7 +234,7 @@ impl Complaints<'_> {
     fn name(&mut self, text: &Spanned<String>, what: &str) -> String {
         let name = text.get_ref();
         if !is_name(name) {
-            let problem = format!("a {what}'s name has 1 to 64 letters, digits, `-`, `_` and `.`");
+            let problem = format!("{what}'s name has 1 to 64 letters, digits, `-`, `_` and `.`");
             self.at(text.span().start, problem);
         }
         name.clone()
@@ -211,7 +278,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
     let curator = complaints.token(&written.curator.token_sha256);
     let mut analysts: Vec<AnalystConfig> = Vec::new();
     for analyst in &written.analyst {
-        let name = complaints.name(&analyst.name, "analyst");
+        let name = complaints.name(&analyst.name, "an analyst");
         let token = complaints.token(&analyst.token_sha256);
         let place = analyst.name.span().start;
         if name == "curator" || analysts.iter().any(|other| other.name == name) {
@@ -240,7 +307,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
     }
     let mut datasets: Vec<DatasetConfig> = Vec::new();
     for dataset in written.dataset {
-        let name = complaints.name(&dataset.name, "dataset");
+        let name = complaints.name(&dataset.name, "a dataset");
         if datasets.iter().any(|other| other.name == name) {
             complaints.at(
                 dataset.name.span().start,
@@ -286,13 +353,11 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
             }
             seats.push((analyst, quota));
         }
-        let Source::Csv(path) = dataset.data.into_inner();
-        let LedgerPlace::File(file) = dataset.ledger.into_inner();
         if let Some(schema) = schema {
             datasets.push(DatasetConfig {
                 name,
-                data: Source::Csv(folder.join(path)),
-                ledger: LedgerPlace::File(folder.join(file)),
+                data: dataset.data.into_inner().in_folder(folder),
+                ledger: dataset.ledger.into_inner().in_folder(folder),
                 schema,
                 budget: dataset.budget.into_inner(),
                 halting: dataset.halting,
@@ -309,6 +374,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
         listen,
         hosts: written.hosts,
         threads: written.threads.into_inner(),
+        quantum: Duration::from_millis(written.response_quantum_milliseconds),
         curator,
         analysts,
         datasets,

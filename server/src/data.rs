@@ -2,13 +2,18 @@
 
 use queryables::machine::PublicMetadata;
 use queryables::mechanisms::query::Unavailable;
-use queryables::table::{Condition, Kind, Plan, RowTable, Schema, Table, Value};
+use queryables::table::{Condition, Plan, Schema, Table, Value};
+
+/// A table that knows its schema.
+trait Engine: Table + PublicMetadata<Metadata = Schema> {}
+
+impl<T: Table + PublicMetadata<Metadata = Schema>> Engine for T {}
 
 /// A table, wherever it is.
-pub struct Data(Box<dyn Table>);
+pub struct Data(Box<dyn Engine>);
 
 impl Data {
-    pub fn new(table: impl Table + 'static) -> Self {
+    pub fn new(table: impl Table + PublicMetadata<Metadata = Schema> + 'static) -> Self {
         Self(Box::new(table))
     }
 }
@@ -35,34 +40,10 @@ impl PublicMetadata for Data {
     type Metadata = Schema;
 
     fn metadata(&self) -> &Schema {
-        self.0.schema()
+        self.0.metadata()
     }
-}
 
-/// Reads a table from CSV with a header. Columns that the schema does not name are left out.
-pub fn csv(schema: &Schema, text: &str) -> Result<Data, String> {
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    let mut places = Vec::new();
-    for column in schema.columns() {
-        let place = header.iter().position(|name| *name == column.name());
-        places.push(place.ok_or_else(|| format!("the file has no column {:?}", column.name()))?);
+    fn is_reachable(&self) -> bool {
+        self.0.is_reachable()
     }
-    let mut rows = Vec::new();
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        let row = places.iter().zip(schema.columns()).map(|(place, column)| {
-            let cell = *cells.get(*place)?;
-            match column.kind() {
-                Kind::Whole => cell.parse().ok().map(Value::Whole),
-                Kind::Real => cell.parse().ok().map(Value::Real),
-                Kind::Text => (!cell.is_empty()).then(|| Value::Text(cell.to_owned())),
-                Kind::Bool => cell.parse().ok().map(Value::Bool),
-                Kind::Date | Kind::Time => None,
-            }
-        });
-        rows.push(row.collect());
-    }
-    let table = RowTable::new(schema, rows).map_err(|error| error.to_string())?;
-    Ok(Data::new(table))
 }

@@ -4,9 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 
 use queryables::ledger::Ledger;
+use queryables_arrow::ArrowTable;
 
 use crate::config;
-use crate::data;
+use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
 use crate::token::{TokenHash, new_token};
@@ -29,14 +30,14 @@ pub fn run(port: u16) -> Result<(), Box<dyn std::error::Error>> {
         address: config.listen,
         hosts: Vec::new(),
         threads: config.threads,
+        quantum: config.quantum,
     };
     let service = Service::new(config, |dataset| {
-        let config::LedgerPlace::File(path) = &dataset.ledger;
-        let ledger = Ledger::create(path, &dataset.name).map_err(|error| error.to_string())?;
-        Ok((
-            data::csv(&dataset.schema, CENSUS)?,
-            ledger.keeping_answers(),
-        ))
+        let ledger = Ledger::create(folder.0.join("census.redb"), &dataset.name);
+        let ledger = ledger.map_err(|error| error.to_string())?;
+        let table = ArrowTable::csv_from(&dataset.schema, CENSUS.as_bytes());
+        let table = table.map_err(|error| error.to_string())?;
+        Ok((Data::new(table), ledger.keeping_answers()))
     });
     let service = service.map_err(|problems| problems.join("\n"))?;
     let place = folder.0.display().to_string();

@@ -1,7 +1,7 @@
 //! The protocol over HTTP.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -26,6 +26,8 @@ pub struct Http {
     pub threads: Arc<Semaphore>,
     /// The values of `Host` that are accepted.
     pub hosts: Arc<Vec<String>>,
+    /// Replies to questions take a multiple of this time.
+    pub quantum: Duration,
 }
 
 /// How long a request waits for a thread.
@@ -171,6 +173,23 @@ fn answer(status: StatusCode, value: &impl Serialize) -> Reply {
     Ok(response)
 }
 
+/// Runs a question of an analyst, and waits: the time of a reply tells how long it took only up to the
+/// quantum.
+async fn question<T: Send + 'static>(
+    http: &Http,
+    analyst: &Arc<Analyst>,
+    work: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let begun = Instant::now();
+    let done = run(http, Some(analyst), work).await;
+    let (taken, quantum) = (begun.elapsed().as_nanos(), http.quantum.as_nanos());
+    if let Some(beyond) = taken.checked_rem(quantum) {
+        let rest = u64::try_from(quantum - beyond).unwrap_or(0);
+        tokio::time::sleep(Duration::from_nanos(rest)).await;
+    }
+    done
+}
+
 /// Runs on one of the threads for mechanisms, also if the client goes away meanwhile.
 async fn run<T: Send + 'static>(
     http: &Http,
@@ -240,13 +259,13 @@ async fn dataset(http: Http, request: Request, name: String) -> Reply {
 /// The launch that a preview is about: what answers once, or what is open.
 fn previewed(launch: serde_json::Value, place: &Place) -> Result<Ready, Problem> {
     let is_open = launch.as_object().is_some_and(|launch| {
-        let names = ["above_threshold", "sparse_vector", "filter"];
-        names.iter().any(|name| launch.contains_key(*name))
+        let mut names = Opening::NAMES.iter();
+        names.any(|name| launch.contains_key(*name))
     });
     let invalid = |error: serde_json::Error| Problem::invalid_request(error.to_string());
     if is_open {
         let opening: Opening = serde_json::from_value(launch).map_err(invalid)?;
-        return opening.ready()?.ok_or_else(|| {
+        return opening.ready(&place.dataset.schema)?.ok_or_else(|| {
             Problem::invalid_query("a share costs its budget: there is nothing to preview")
         });
     }
@@ -270,7 +289,7 @@ async fn preview_in(http: Http, request: Request, analyst: Arc<Analyst>, place: 
     let (parts, body) = request.into_parts();
     let launch = body::json(&parts.headers, body, &analyst.usage).await?;
     let who = Arc::clone(&analyst);
-    let preview = run(&http, Some(&analyst), move |_| {
+    let preview = question(&http, &analyst, move |_| {
         place.preview(&who, &previewed(launch, &place)?)
     });
     answer(StatusCode::OK, &preview.await?)
@@ -293,7 +312,7 @@ async fn release_in(http: Http, request: Request, analyst: Arc<Analyst>, place: 
     let key = key(&parts.headers)?;
     let asked: Release = body::json(&parts.headers, body, &analyst.usage).await?;
     let who = Arc::clone(&analyst);
-    let released = run(&http, Some(&analyst), move |service| {
+    let released = question(&http, &analyst, move |service| {
         service.release(&who, &place, key.as_deref(), &asked)
     });
     answer(StatusCode::OK, &released.await?)
@@ -316,7 +335,7 @@ async fn open_in(http: Http, request: Request, analyst: Arc<Analyst>, place: Pla
     let key = key(&parts.headers)?;
     let asked: Opening = body::json(&parts.headers, body, &analyst.usage).await?;
     let who = Arc::clone(&analyst);
-    let child = run(&http, Some(&analyst), move |service| {
+    let child = question(&http, &analyst, move |service| {
         service.open(&who, &place, key.as_deref(), &asked)
     });
     answer(StatusCode::CREATED, &child.await?)
@@ -348,7 +367,7 @@ async fn ask(http: Http, request: Request, child: String) -> Reply {
     let (parts, body) = request.into_parts();
     let asked: Ask = body::json(&parts.headers, body, &analyst.usage).await?;
     let who = Arc::clone(&analyst);
-    let answered = run(&http, Some(&analyst), move |service| {
+    let answered = question(&http, &analyst, move |service| {
         service.ask(&who, &child, &asked)
     });
     answer(StatusCode::OK, &answered.await?)

@@ -32,6 +32,7 @@ pub struct Edge {
     pub address: SocketAddr,
     pub hosts: Vec<String>,
     pub threads: usize,
+    pub quantum: Duration,
 }
 
 /// Serves until SIGTERM or SIGINT. `ready` hears the address when it listens.
@@ -46,23 +47,26 @@ pub fn serve(
         .max_blocking_threads(edge.threads + 1)
         .enable_all()
         .build()?;
-    let served = runtime.block_on(accept(service, edge, ready));
+    let service = Arc::new(service);
+    let served = runtime.block_on(accept(Arc::clone(&service), edge, ready));
     runtime.shutdown_timeout(LONGEST_END);
+    // Here, and not on a thread of the runtime: a store may block while it is closed.
+    drop(service);
     served
 }
 
 async fn accept(
-    service: Service,
+    service: Arc<Service>,
     edge: Edge,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), std::io::Error> {
     let listener = TcpListener::bind(edge.address).await?;
     let address = listener.local_addr()?;
-    let service = Arc::new(service);
     let router = http::router(Http {
         service: Arc::clone(&service),
         threads: Arc::new(Semaphore::new(edge.threads)),
         hosts: Arc::new(hosts(address, edge.hosts)),
+        quantum: edge.quantum,
     });
     let (mut term, mut interrupt) = (
         signal(SignalKind::terminate())?,

@@ -2,6 +2,7 @@
 //! restarts. `spec/server.md` describes the protocol and the configuration.
 
 mod answer;
+mod asking;
 mod body;
 mod children;
 mod config;

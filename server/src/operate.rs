@@ -6,9 +6,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use queryables::ledger::{Decision, Ledger, Line, Outcome};
+use queryables_arrow::ArrowTable;
+use queryables_postgres::{PostgresStore, PostgresTable};
 
-use crate::config::{self, Config, DatasetConfig, LedgerPlace, Source};
-use crate::data::{self, Data};
+use crate::config::{self, Config, DatasetConfig, LedgerPlace, PostgresSource, Source};
+use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
 use crate::token::{TokenHash, new_token};
@@ -27,15 +29,34 @@ fn read(file: &Path) -> Result<Config, Box<dyn Error>> {
 }
 
 fn open_data(dataset: &DatasetConfig) -> Result<Data, String> {
-    let Source::Csv(path) = &dataset.data;
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    data::csv(&dataset.schema, &text)
+    let schema = &dataset.schema;
+    let table = match &dataset.data {
+        Source::Csv(files) => ArrowTable::csv(schema, files.paths()),
+        Source::Parquet(files) => ArrowTable::parquet(schema, files.paths()),
+        // Opening runs canaries: small tables whose tallies are known.
+        Source::Postgres(PostgresSource {
+            connection,
+            namespace,
+            table,
+        }) => {
+            let table = PostgresTable::open(connection, namespace, table, schema);
+            return Ok(Data::new(table.map_err(|error| error.to_string())?));
+        }
+    };
+    Ok(Data::new(table.map_err(|error| error.to_string())?))
 }
 
 fn open_ledger(dataset: &DatasetConfig) -> Result<Ledger, String> {
-    let LedgerPlace::File(path) = &dataset.ledger;
-    let ledger = Ledger::open(path, &dataset.name);
-    ledger.map_err(|error| format!("{}: {error}", path.display()))
+    match &dataset.ledger {
+        LedgerPlace::File(path) => {
+            let ledger = Ledger::open(path, &dataset.name);
+            ledger.map_err(|error| format!("{}: {error}", path.display()))
+        }
+        // The parameters may contain a password.
+        LedgerPlace::Postgres(parameters) => PostgresStore::connect(parameters)
+            .and_then(|store| Ledger::on(store, &dataset.name))
+            .map_err(|error| format!("the ledger in PostgreSQL: {error}")),
+    }
 }
 
 pub fn serve(file: &Path) -> Done {
@@ -44,13 +65,14 @@ pub fn serve(file: &Path) -> Done {
         address: config.listen,
         hosts: config.hosts.clone(),
         threads: config.threads,
+        quantum: config.quantum,
     };
     let service = Service::new(config, |dataset| {
         Ok((open_data(dataset)?, open_ledger(dataset)?.keeping_answers()))
     });
     let service = service.map_err(|problems| problems.join("\n"))?;
     listen::serve(service, edge, |address| {
-        println!("listening on http://{address}")
+        println!("listening on http://{address}");
     })?;
     Ok(())
 }
@@ -95,9 +117,16 @@ fn dataset(file: &Path, name: &str) -> Result<DatasetConfig, Box<dyn Error>> {
 
 pub fn create(file: &Path, name: &str) -> Done {
     let dataset = dataset(file, name)?;
-    let LedgerPlace::File(path) = &dataset.ledger;
-    Ledger::create(path, &dataset.name)?;
-    println!("made {}", path.display());
+    match &dataset.ledger {
+        LedgerPlace::File(path) => drop(Ledger::create(path, &dataset.name)?),
+        LedgerPlace::Postgres(parameters) => {
+            drop(Ledger::on(
+                PostgresStore::create(parameters)?,
+                &dataset.name,
+            )?);
+        }
+    }
+    println!("made the ledger of {name:?}");
     Ok(())
 }
 

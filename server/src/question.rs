@@ -1,19 +1,24 @@
 //! The vocabulary: what can be launched and asked, in JSON.
 
-use queryables::compose::{AnyMechanism, BoxedRelease};
-use queryables::mechanisms::{AboveThreshold, Accuracy, Estimates, QueryExt};
+use queryables::compose::BoxedRelease;
+use queryables::machine::{Mechanism, Released};
+use queryables::mechanisms::table::{Cells, PerGroup, RowsOf, TableQuery};
+use queryables::mechanisms::{
+    AboveThreshold, Accuracy, Choice, Estimates, MultiplicativeWeights, PermuteAndFlip, QueryExt,
+};
 use queryables::middle::ThroughExt;
 use queryables::number::{Confidence, Epsilon, Mu, Rho};
-use queryables::privacy::{AddRemove, AnyMeasure};
+use queryables::privacy::{AddRemove, AnyMeasure, Private};
 use queryables::table::{Condition, Expr, Grouping, Kind, Schema, Value};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
+use crate::asking;
 use crate::data::Data;
 use crate::loss::LossText;
 use crate::problem::Problem;
-use crate::seat::{Launch, Stated};
+use crate::seat::{Launch, Open, Stated};
 
 /// What answers once.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -28,6 +33,36 @@ pub enum Release {
     Mean(Statistic),
     /// The variance of a number.
     Variance(Statistic),
+    /// Which group has the most people.
+    Largest(Largest),
+    /// Medians and other quantiles of a column.
+    Quantiles(Quantiles),
+}
+
+/// A choice of a group.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Largest {
+    /// Of which rows; of all by default.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Written>,
+    pub by: Vec<By>,
+    #[schema(example = "0.1")]
+    pub epsilon: String,
+}
+
+/// Quantiles of a column, over public edges.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Quantiles {
+    /// Of which rows; of all by default.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Written>,
+    pub of: Buckets,
+    /// As fractions: `[[1, 2]]` is the median.
+    pub quantiles: Vec<(u32, u32)>,
+    #[schema(example = "0.1")]
+    pub epsilon: String,
 }
 
 /// A statistic of the rows that satisfy a condition, with noise.
@@ -88,8 +123,29 @@ impl Written {
 pub enum By {
     /// A column with public categories.
     Categories(String),
-    /// From each edge up to, and without, the next one.
-    Buckets { column: String, edges: Vec<f64> },
+    /// A column of numbers, in buckets.
+    Buckets(Buckets),
+}
+
+/// The buckets of a column of numbers: from each edge up to, and without, the next one.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Buckets {
+    pub column: String,
+    pub edges: Vec<f64>,
+}
+
+impl Buckets {
+    fn grouping(&self, schema: &Schema) -> Result<Grouping, Problem> {
+        let (_, column) = schema.column(&self.column)?;
+        let whole = column.kind() == Kind::Whole;
+        let edges = self.edges.iter().map(|edge| match whole {
+            // A whole number that a float holds exactly.
+            true if edge.fract() == 0.0 && edge.abs() <= 9e15 => Value::Whole(*edge as i64),
+            _ => Value::Real(*edge),
+        });
+        Ok(Grouping::buckets(schema, &self.column, edges)?)
+    }
 }
 
 /// Which noise, for which loss.
@@ -122,8 +178,41 @@ pub enum Opening {
     AboveThreshold(Search),
     /// The same, with the noisy count of each hit.
     SparseVector(CountedSearch),
+    /// Any number of counts over a few columns with categories, from one guess of the table that is
+    /// corrected a few times.
+    MultiplicativeWeights(Weights),
+    /// The number of people so far, at every edge of the buckets of a column.
+    ContinualCount(OverTime),
     /// A share of the budget, set aside for the analyst, in which others are launched.
     Filter(Share),
+}
+
+/// Counts by multiplicative weights. Only conditions on these columns are asked.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// The columns that conditions are about.
+    pub by: Vec<By>,
+    /// How many rows there are, about: with a wrong number, answers are less accurate.
+    pub rows: u32,
+    /// Answers that are farther off than this are corrected.
+    pub threshold: u32,
+    /// How many answers are corrected.
+    pub updates: u32,
+    #[schema(example = "0.5")]
+    pub epsilon: String,
+}
+
+/// A count over time.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverTime {
+    /// Of which rows; of all by default.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Written>,
+    /// The column of times, and its edges.
+    pub of: Buckets,
+    pub noise: Noise,
 }
 
 /// A search for large counts.
@@ -292,6 +381,8 @@ impl Release {
             Self::Variance(asked) => {
                 statistic!(schema.variance(of(asked)?)?, schema, asked, for_rows)
             }
+            Self::Largest(asked) => asked.ready(schema),
+            Self::Quantiles(asked) => asked.ready(schema),
         }
     }
 }
@@ -300,17 +391,68 @@ impl By {
     fn grouping(&self, schema: &Schema) -> Result<Grouping, Problem> {
         Ok(match self {
             Self::Categories(column) => Grouping::of(schema, column)?,
-            Self::Buckets { column, edges } => {
-                let (_, kind) = schema.column(column)?;
-                let whole = kind.kind() == Kind::Whole;
-                let edges = edges.iter().map(|edge| match whole {
-                    true if edge.fract() == 0.0 => Value::Whole(*edge as i64),
-                    _ => Value::Real(*edge),
-                });
-                Grouping::buckets(schema, column, edges)?
-            }
+            Self::Buckets(buckets) => buckets.grouping(schema)?,
         })
     }
+}
+
+/// The number of rows that satisfy a condition, in each group.
+fn counts(
+    schema: &Schema,
+    condition: Option<&Written>,
+    groupings: impl IntoIterator<Item = Result<Grouping, Problem>>,
+) -> Result<TableQuery<RowsOf, PerGroup>, Problem> {
+    let mut count = schema.count();
+    if let Some(condition) = condition {
+        count = count.filter(condition.expr()?)?;
+    }
+    let mut groupings = groupings.into_iter();
+    let first = groupings.next();
+    let first = first.ok_or_else(|| Problem::invalid_query("`by` names at least one column"))?;
+    let mut grouped = count.grouped(first?);
+    for grouping in groupings {
+        grouped = grouped.grouped(grouping?);
+    }
+    Ok(grouped)
+}
+
+impl Largest {
+    fn ready(&self, schema: &Schema) -> Result<Ready, Problem> {
+        let groupings = self.by.iter().map(|by| by.grouping(schema));
+        let scores = counts(schema, self.condition.as_ref(), groupings)?.scores()?;
+        let epsilon: Epsilon = read("epsilon", &self.epsilon)?;
+        let choice = Choice::by(AddRemove, PermuteAndFlip, scores.clone(), epsilon)?;
+        let accuracy = choice.accuracy(confidence(None)?);
+        let labels = ThroughExt::<Data>::mapped(choice, move |group| Answer::Group {
+            answer: scores.key(group),
+        });
+        once(labels.named("labels"), accuracy)
+    }
+}
+
+impl Quantiles {
+    fn ready(&self, schema: &Schema) -> Result<Ready, Problem> {
+        let groupings = [self.of.grouping(schema)];
+        let counts = counts(schema, self.condition.as_ref(), groupings)?;
+        let epsilon: Epsilon = read("epsilon", &self.epsilon)?;
+        let quantiles = counts.quantiles(AddRemove, self.quantiles.iter().copied(), epsilon)?;
+        let accuracy = quantiles.accuracy(confidence(None)?);
+        let edges = ThroughExt::<Data>::mapped(quantiles, |answer| Answer::Quantiles { answer });
+        once(edges.named("edges"), accuracy)
+    }
+}
+
+/// A mechanism that answers once, and how many people its answer is off by.
+fn once<M>(mechanism: M, accuracy: u128) -> Result<Ready, Problem>
+where
+    M: Mechanism<Data, Machine = Released<Answer>> + Private<AnyMeasure, AddRemove>,
+    M: Clone + Send + Sync + 'static,
+{
+    Ok(Ready {
+        launch: Launch::Once(Stated(BoxedRelease::new(AnyMeasure, mechanism))),
+        accuracy: Some(accuracy as f64),
+        confidence: confidence(None)?,
+    })
 }
 
 impl Search {
@@ -326,31 +468,34 @@ impl Search {
 }
 
 impl Opening {
+    /// The names of the vocabulary.
+    pub const NAMES: &[&str] = &[
+        "above_threshold",
+        "sparse_vector",
+        "multiplicative_weights",
+        "continual_count",
+        "filter",
+    ];
+
     /// Its name in the vocabulary.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::AboveThreshold(_) => "above_threshold",
             Self::SparseVector(_) => "sparse_vector",
+            Self::MultiplicativeWeights(_) => "multiplicative_weights",
+            Self::ContinualCount(_) => "continual_count",
             Self::Filter(_) => "filter",
         }
     }
 
     /// The launch that it is; a share is none.
-    pub fn ready(&self) -> Result<Option<Ready>, Problem> {
+    pub fn ready(&self, schema: &Schema) -> Result<Option<Ready>, Problem> {
         let confidence = confidence(None)?;
-        let open = |mechanism, accuracy: u128| match mechanism {
-            AnyMechanism::Open(mechanism) => Some(Ready {
-                launch: Launch::Open(Stated(mechanism)),
-                accuracy: Some(accuracy as f64),
-                confidence,
-            }),
-            AnyMechanism::Once(_) => None,
-        };
-        Ok(match self {
+        let (mechanism, accuracy) = match self {
             Self::AboveThreshold(search) => {
                 let search = search.mechanism()?;
                 let accuracy = search.accuracy(confidence);
-                open(AnyMechanism::open(search), accuracy)
+                (asking::open(search), accuracy)
             }
             Self::SparseVector(asked) => {
                 let search = Search {
@@ -361,9 +506,55 @@ impl Opening {
                 let counts: Epsilon = read("counts_epsilon", &asked.counts_epsilon)?;
                 let search = search.mechanism()?.with_counts(counts)?;
                 let accuracy = search.accuracy(confidence).count;
-                open(AnyMechanism::open(search), accuracy)
+                (asking::open(search), accuracy)
             }
-            Self::Filter(_) => None,
+            Self::MultiplicativeWeights(asked) => {
+                let groupings = asked.by.iter().map(|by| by.grouping(schema));
+                let cells = Cells::of_groupings(schema, groupings.collect::<Result<Vec<_>, _>>()?)?;
+                let epsilon: Epsilon = read("epsilon", &asked.epsilon)?;
+                let Weights {
+                    rows,
+                    threshold,
+                    updates,
+                    ..
+                } = *asked;
+                let weights = MultiplicativeWeights::<_, Condition>::new(
+                    cells, rows, threshold, updates, epsilon,
+                )?;
+                let accuracy = weights.accuracy(confidence);
+                (asking::open(weights), accuracy)
+            }
+            Self::ContinualCount(asked) => asked.mechanism(schema, confidence)?,
+            Self::Filter(_) => return Ok(None),
+        };
+        Ok(Some(Ready {
+            launch: Launch::Open(mechanism),
+            accuracy: (accuracy < u128::MAX).then_some(accuracy as f64),
+            confidence,
+        }))
+    }
+}
+
+impl OverTime {
+    fn mechanism(&self, schema: &Schema, confidence: Confidence) -> Result<(Open, u128), Problem> {
+        let groupings = [self.of.grouping(schema)];
+        let counts = counts(schema, self.condition.as_ref(), groupings)?.over_time()?;
+        Ok(match &self.noise {
+            Noise::Laplace { epsilon } => {
+                let noised = counts.laplace(read::<Epsilon>("epsilon", epsilon)?)?;
+                let accuracy = noised.accuracy(confidence);
+                (asking::open(noised), accuracy)
+            }
+            Noise::Gaussian(GaussianLoss::Rho(rho)) => {
+                let noised = counts.gaussian(read::<Rho>("rho", rho)?)?;
+                let accuracy = noised.accuracy(confidence);
+                (asking::open(noised), accuracy)
+            }
+            Noise::Gaussian(GaussianLoss::Mu(mu)) => {
+                let noised = counts.gaussian(read::<Mu>("mu", mu)?)?;
+                let accuracy = noised.accuracy(confidence);
+                (asking::open(noised), accuracy)
+            }
         })
     }
 }

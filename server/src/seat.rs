@@ -6,21 +6,21 @@ use std::sync::Arc;
 use queryables::account::{
     Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, LaunchesLeft, ValidConcurrently,
 };
-use queryables::compose::{BoxedMechanism, BoxedRelease, Filter, LaunchError, Refusal};
+use queryables::compose::{AnyFilter, BoxedMechanism, BoxedRelease, Filter, LaunchError, Refusal};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, LedgerRule};
 use queryables::ledger::{Party, StoreError};
 use queryables::machine::{BoxedMachine, Coins, Description, DomainMismatch, Fault};
 use queryables::machine::{Mechanism, Public, Released};
 use queryables::privacy::facts::Fact;
 use queryables::privacy::{
-    AddRemove, AnyMeasure, ApproxDp, Distance, Gdp, Prices, Private, PureDp,
+    AddRemove, AnyLoss, AnyMeasure, ApproxDp, Distance, Gdp, Prices, Private, PureDp,
 };
 use queryables::privacy::{UnknownLoss, ZCdp};
 use queryables::queryable::Queryable;
-use queryables::table::Condition;
 use serde::Deserialize;
 
 use crate::answer::Answer;
+use crate::asking::Query;
 use crate::data::Data;
 use crate::loss::{LossText, MeasureName, ReadsLoss};
 use crate::problem::{Code, Problem, Refused};
@@ -30,8 +30,10 @@ pub struct Stated<M>(pub M);
 
 /// A mechanism that answers once.
 pub type Once = Stated<BoxedRelease<Data, AnyMeasure, AddRemove, Answer>>;
-/// A mechanism that is asked conditions.
-pub type Open = Stated<BoxedMechanism<Data, AnyMeasure, AddRemove, Condition, Answer>>;
+/// A mechanism that is asked.
+pub type Open = Stated<BoxedMechanism<Data, AnyMeasure, AddRemove, Query, Answer>>;
+/// A child that is asked.
+pub type Asked = Queryable<Query, Answer>;
 
 macro_rules! stated {
     ($($Inner:ty => $Machine:ty),*) => {$(
@@ -64,7 +66,7 @@ macro_rules! stated {
 }
 stated! {
     BoxedRelease<Data, AnyMeasure, AddRemove, Answer> => Released<Answer>,
-    BoxedMechanism<Data, AnyMeasure, AddRemove, Condition, Answer> => BoxedMachine<Condition, Answer>
+    BoxedMechanism<Data, AnyMeasure, AddRemove, Query, Answer> => BoxedMachine<Query, Answer>
 }
 
 /// What can be launched.
@@ -110,11 +112,7 @@ pub trait Seat: Send + Sync {
     fn release(&self, key: Option<&str>, mechanism: &Once) -> Result<Answer, Problem>;
 
     /// Opens a child. With a key, it is charged once for the key.
-    fn open(
-        &self,
-        key: Option<&str>,
-        mechanism: &Open,
-    ) -> Result<Queryable<Condition, Answer>, Problem>;
+    fn open(&self, key: Option<&str>, mechanism: &Open) -> Result<Asked, Problem>;
 
     /// Sets a share of the budget aside, or opens it again.
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem>;
@@ -124,6 +122,9 @@ pub trait Seat: Send + Sync {
 
     /// What the budget says of itself.
     fn reading(&self) -> Result<Reading, Problem>;
+
+    /// What is left of the budget.
+    fn remaining(&self) -> Result<LossText, Problem>;
 }
 
 /// How shares are opened, which needs the measure.
@@ -132,8 +133,10 @@ type Reserve<F> = dyn Fn(&Party<Data, F>, &str, &LossText) -> Result<LedgerFilte
     + Sync;
 
 struct PartySeat<F: LedgerRule> {
-    filter: LedgerFilter<Data, F>,
     party: Party<Data, F>,
+    /// The same party, to read everything at the same moment.
+    erased: AnyFilter<Data>,
+    has_quota: bool,
     smallest: Option<ChildLoss<F>>,
     reserve: Arc<Reserve<F>>,
 }
@@ -170,11 +173,7 @@ where
         answer.map_err(problem)
     }
 
-    fn open(
-        &self,
-        key: Option<&str>,
-        mechanism: &Open,
-    ) -> Result<Queryable<Condition, Answer>, Problem> {
+    fn open(&self, key: Option<&str>, mechanism: &Open) -> Result<Asked, Problem> {
         let child = match key {
             Some(key) => self.party.launch_once(key, mechanism),
             None => self.party.launch(mechanism),
@@ -184,9 +183,11 @@ where
 
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem> {
         let share = (self.reserve)(&self.party, name, loss)?;
+        let party = share.party(self.party.name());
         Ok(Arc::new(Self {
-            party: share.party(self.party.name()),
-            filter: share,
+            erased: party.clone().into(),
+            party,
+            has_quota: false,
             smallest: self.smallest.clone(),
             reserve: Arc::clone(&self.reserve),
         }))
@@ -198,15 +199,30 @@ where
     }
 
     fn reading(&self) -> Result<Reading, Problem> {
-        let quotas = self.party.quotas_remaining().map_err(unavailable)?;
+        // One question to the store.
+        let reading = self.erased.reading();
+        let reading = reading.map_err(|error| {
+            tracing::error!(%error, "the ledger cannot be read");
+            Code::Unavailable
+        })?;
+        let written = |loss: &AnyLoss| loss.get().map(Me::write).unwrap_or_default();
+        let quotas = match self.has_quota {
+            true => self.party.quotas_remaining().map_err(unavailable)?,
+            false => Vec::new(),
+        };
         Ok(Reading {
-            limit: Me::write(&self.filter.limit()),
-            spent: Me::write(&self.filter.privacy_loss().map_err(unavailable)?),
-            remaining: Me::write(&self.filter.remaining().map_err(unavailable)?),
+            limit: written(&reading.limit),
+            spent: written(&reading.privacy_loss),
+            remaining: written(&reading.remaining),
             quotas: quotas.iter().map(Me::write).collect(),
-            launched: self.filter.launched().map_err(unavailable)?,
-            halted: self.filter.halt().map_err(unavailable)?.is_some(),
+            launched: reading.launched,
+            halted: reading.halt.is_some(),
         })
+    }
+
+    fn remaining(&self) -> Result<LossText, Problem> {
+        let remaining = self.party.remaining().map_err(unavailable)?;
+        Ok(Me::write(&remaining))
     }
 }
 
@@ -265,10 +281,11 @@ where
     };
     let reserve: Arc<Reserve<Capped<G>>> = Arc::new(reserve);
     let smallest = terms.smallest.as_ref().map(Me::read).transpose()?;
-    let seat = |party| -> Arc<dyn Seat> {
+    let seat = |party: Party<Data, Capped<G>>, has_quota| -> Arc<dyn Seat> {
         Arc::new(PartySeat {
-            filter: filter.clone(),
+            erased: party.clone().into(),
             party,
+            has_quota,
             smallest: smallest.clone(),
             reserve: Arc::clone(&reserve),
         })
@@ -281,9 +298,9 @@ where
             let quota = filter.quota(analyst, Me::read(quota)?).map_err(words)?;
             party = party.with_quota(&quota).map_err(words)?;
         }
-        seats.push(seat(party));
+        seats.push(seat(party, quota.is_some()));
     }
-    seats.push(seat(filter.party("curator")));
+    seats.push(seat(filter.party("curator"), false));
     Ok(seats)
 }
 

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use queryables::ledger::{Decision, Ledger, Line};
-use queryables::machine::Description;
+use queryables::machine::{Description, PublicMetadata};
 use queryables::table::Schema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use crate::answer::Answer;
-use crate::children::{Child, Children, Opened};
+use crate::asking::Query;
+use crate::children::{About, Child, Children, Opened};
 use crate::config::{self, Config, DatasetConfig};
 use crate::data::Data;
 use crate::limits::{Usage, lock};
@@ -20,7 +21,7 @@ use crate::loss::LossText;
 use crate::metrics::Metrics;
 use crate::problem::{Code, Problem};
 use crate::question::{Opening, Ready, Release, Share, Written};
-use crate::seat::{self, Launch, Seat, Terms};
+use crate::seat::{self, Launch, Price, Seat, Terms};
 use crate::token::{self, TokenHash};
 
 /// Everything that a running server knows.
@@ -45,6 +46,7 @@ pub struct Dataset {
     pub name: String,
     pub schema: Schema,
     pub ledger: Ledger,
+    data: Arc<Data>,
     share_questions: bool,
     seats: BTreeMap<String, Arc<dyn Seat>>,
     /// The curator's, to read.
@@ -135,6 +137,8 @@ pub struct ChildView {
     pub question: String,
     /// The number of its next question.
     pub next: u64,
+    /// How far an answer is from the truth, with a probability of 0.95; null where it is not known.
+    pub accuracy: Option<f64>,
     /// The budget of a share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetView>,
@@ -146,15 +150,28 @@ pub struct ChildView {
     pub remaining: Option<LossText>,
 }
 
-/// A question to a child.
+/// A question to a child. Searches and counts are asked `where`, counts over time are asked `time`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"number": 0, "where": "age <= 40"}))]
 pub struct Ask {
     /// Its number in the conversation, from 0. The same number and question get the same answer.
     pub number: u64,
-    #[serde(rename = "where")]
-    pub condition: Written,
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Written>,
+    /// How many buckets of time have passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
+}
+
+impl Ask {
+    fn query(&self, schema: &Schema) -> Result<Query, Problem> {
+        match (&self.condition, self.time) {
+            (Some(condition), None) => Ok(Query::Condition(condition.condition(schema)?)),
+            (None, Some(time)) => Ok(Query::Time(time)),
+            _ => Err(Problem::invalid_request("a question has `where` or `time`")),
+        }
+    }
 }
 
 /// The answer of a child.
@@ -267,7 +284,7 @@ impl Service {
                 "this child is asked, and launches nothing",
             ));
         };
-        let dataset = self.datasets.get(&child.dataset).ok_or(Code::Gone)?;
+        let dataset = self.datasets.get(&child.about.dataset).ok_or(Code::Gone)?;
         Ok(Place {
             dataset: Arc::clone(dataset),
             seat: Arc::clone(seat),
@@ -298,7 +315,7 @@ impl Service {
         Ok(Released {
             answer,
             loss: cost,
-            remaining: place.seat.reading()?.remaining,
+            remaining: place.seat.remaining()?,
         })
     }
 
@@ -311,7 +328,7 @@ impl Service {
         asked: &Opening,
     ) -> Result<ChildView, Problem> {
         let _in_use = self.key_in_use(analyst, place, key)?;
-        let ready = match (asked, asked.ready()?) {
+        let ready = match (asked, asked.ready(&place.dataset.schema)?) {
             (Opening::Filter(share), _) => return self.open_share(analyst, place, share),
             (_, Some(ready)) => ready,
             (_, None) => return Err(Code::Failed.into()),
@@ -324,15 +341,15 @@ impl Service {
         let known = key.and_then(|key| {
             let launched = (place.name.clone(), key.to_owned());
             let mut of = self.children.of(&analyst.name).into_iter();
-            of.find(|child| child.key.as_ref() == Some(&launched))
+            of.find(|child| child.about.key.as_ref() == Some(&launched))
         });
         if let Some(child) = known {
-            if child.description != description {
+            if child.about.description != description {
                 return Err(Code::Conflict.into());
             }
             return Ok(ChildView {
                 loss: Some(cost),
-                remaining: Some(place.seat.reading()?.remaining),
+                remaining: Some(place.seat.remaining()?),
                 ..child.view()?
             });
         }
@@ -341,18 +358,18 @@ impl Service {
         let decided = place.seat.open(key, mechanism);
         self.log(analyst, place, &ready.launch.describe(), &cost, &decided);
         let key = key.map(|key| (place.name.clone(), key.to_owned()));
-        let dataset = &place.dataset.name;
-        let child = Child::new(
-            &analyst.name,
-            dataset,
-            asked.kind(),
+        let about = About {
+            analyst: analyst.name.clone(),
+            dataset: place.dataset.name.clone(),
+            kind: asked.kind(),
             description,
+            accuracy: ready.accuracy,
             key,
-            decided?,
-        )?;
+        };
+        let child = Child::new(about, decided?)?;
         Ok(ChildView {
             loss: Some(cost),
-            remaining: Some(place.seat.reading()?.remaining),
+            remaining: Some(place.seat.remaining()?),
             ..self.children.add(child).view()?
         })
     }
@@ -389,7 +406,7 @@ impl Service {
         let child = analyst.share(&place.dataset.name, &share.name, decided?);
         Ok(ChildView {
             loss: Some(share.budget.clone()),
-            remaining: Some(place.seat.reading()?.remaining),
+            remaining: Some(place.seat.remaining()?),
             ..self.children.add(child).view()?
         })
     }
@@ -407,11 +424,17 @@ impl Service {
     /// Asks a child.
     pub fn ask(&self, analyst: &Analyst, child: &str, ask: &Ask) -> Result<Asked, Problem> {
         let child = self.children.get(&analyst.name, child)?;
-        let dataset = self.datasets.get(&child.dataset).ok_or(Code::Gone)?;
-        let question = ask.condition.condition(&dataset.schema)?;
+        let dataset = self.datasets.get(&child.about.dataset).ok_or(Code::Gone)?;
+        let question = ask.query(&dataset.schema)?;
         let most = analyst.usage.limits().asks_per_child;
-        let text = question.to_string();
-        let answered = child.ask(ask.number, question, most);
+        let text = question.text();
+        // An engine that is away has no schema for the question to fit.
+        let answered = match child.ask(ask.number, question, most) {
+            Err(problem) if problem.code == Code::InvalidQuery && !dataset.data.is_reachable() => {
+                Err(Code::Unavailable.into())
+            }
+            answered => answered,
+        };
         tracing::info!(
             analyst = analyst.name,
             dataset = dataset.name,
@@ -493,17 +516,15 @@ impl Analyst {
     }
 
     fn share(&self, dataset: &str, name: &str, seat: Arc<dyn Seat>) -> Child {
-        let id = self.share_id(dataset, name);
-        let opened = Opened::Share(seat);
-        Child::with_id(
-            id,
-            &self.name,
-            dataset,
-            "filter",
-            name.to_owned(),
-            None,
-            opened,
-        )
+        let about = About {
+            analyst: self.name.clone(),
+            dataset: dataset.to_owned(),
+            kind: "filter",
+            description: name.to_owned(),
+            accuracy: None,
+            key: None,
+        };
+        Child::with_id(self.share_id(dataset, name), about, Opened::Share(seat))
     }
 }
 
@@ -515,13 +536,15 @@ impl Dataset {
             smallest: config.smallest,
             analysts: config.analysts,
         };
-        let mut seats = seat::seats(&ledger, &config.name, &terms, &Arc::new(data))?;
+        let data = Arc::new(data);
+        let mut seats = seat::seats(&ledger, &config.name, &terms, &data)?;
         let budget = seats.pop().ok_or("no budget")?;
         let names = terms.analysts.into_iter().map(|(name, _)| name);
         Ok(Arc::new(Self {
             name: config.name,
             schema: config.schema,
             ledger,
+            data,
             share_questions: config.share_questions,
             seats: names.zip(seats).collect(),
             budget,
@@ -627,10 +650,11 @@ impl Child {
         };
         Ok(ChildView {
             child: self.id.clone(),
-            dataset: self.dataset.clone(),
-            kind: self.kind.to_owned(),
-            question: self.description.clone(),
+            dataset: self.about.dataset.clone(),
+            kind: self.about.kind.to_owned(),
+            question: self.about.description.clone(),
             next: self.next(),
+            accuracy: self.about.accuracy,
             budget,
             loss: None,
             remaining: None,
@@ -639,9 +663,17 @@ impl Child {
 }
 
 impl Place {
+    /// The price of a launch, if the data can be reached: whether it can is asked before the charge.
+    fn price(&self, ready: &Ready) -> Result<Price, Problem> {
+        match self.dataset.data.is_reachable() {
+            true => self.seat.price(&ready.launch),
+            false => Err(Code::Unavailable.into()),
+        }
+    }
+
     /// What a launch costs; an error if it is less than the curator allows.
     fn cost(&self, ready: &Ready) -> Result<LossText, Problem> {
-        let price = self.seat.price(&ready.launch)?;
+        let price = self.price(ready)?;
         match price.too_small {
             true => Err(Problem::invalid_query(
                 "a launch must cost more: see the dataset's terms",
@@ -652,7 +684,7 @@ impl Place {
 
     /// What a launch would cost. Charges nothing.
     pub fn preview(&self, analyst: &Analyst, ready: &Ready) -> Result<Preview, Problem> {
-        let price = self.seat.price(&ready.launch)?;
+        let price = self.price(ready)?;
         let question = ready.launch.describe();
         let hash = self.dataset.hash(&analyst.name, &question);
         Ok(Preview {

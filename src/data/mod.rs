@@ -52,6 +52,7 @@ mod groups;
 mod moments;
 mod people;
 mod threads;
+mod unavailable;
 mod vector;
 
 pub use attribute::{Attribute, Predicate};
@@ -66,4 +67,5 @@ pub use people::{People, Person};
 pub use queryables_core::data::*;
 pub(crate) use queryables_core::toolkit::data::*;
 pub(crate) use threads::{each, pieces};
+pub use unavailable::Unavailable;
 pub use vector::Vector;

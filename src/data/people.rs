@@ -190,6 +190,10 @@ impl<D: PublicMetadata + ?Sized, const K: u64> PublicMetadata for People<D, K> {
     fn metadata(&self) -> &D::Metadata {
         self.rows.metadata()
     }
+
+    fn is_reachable(&self) -> bool {
+        self.rows.is_reachable()
+    }
 }
 
 /// One person, with all of their rows: a record of [`People`].

@@ -61,11 +61,17 @@ fn digested(value: &str, of: &str) -> String {
     let mut text: String = value.chars().take(SHOWN).collect();
     text.push_str(MARK);
     text.push_str(of);
-    for byte in Sha256::digest(value.as_bytes()) {
+    text + &sha256(value)
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+pub(super) fn sha256(text: &str) -> String {
+    let mut digits = String::with_capacity(64);
+    for byte in Sha256::digest(text.as_bytes()) {
         // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
+        let _ = write!(digits, "{byte:02x}");
     }
-    text
+    digits
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A running filter whose budget a ledger keeps.
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use super::book::{Book, QuotaBook, UNKNOWN};
 use super::error::DenialOf;
 use super::party::Party;
 use super::quota::{Quota, quota_rule};
-use super::seal::{VERSION, seal};
+use super::seal::{VERSION, seal, unsealed};
 use super::state::{has_halted, write_state};
 use super::store::Store;
 use super::text::writable;
@@ -111,6 +112,8 @@ pub(super) struct Header {
     pub(super) whole: Value,
     pub(super) relation: &'static str,
     pub(super) distance: u64,
+    /// Of a table, who one person is and the schema's digest.
+    pub(super) table: Option<Value>,
 }
 
 /// What every entry of a party in a filter says. Entries share it.
@@ -132,6 +135,7 @@ where
         name: &str,
         filter: &Filter<F, R, X>,
         data: &Arc<D>,
+        table: Option<Value>,
         (token, above): (&StopToken, Vec<Arc<str>>),
     ) -> Result<Self, OpenError> {
         let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
@@ -144,6 +148,7 @@ where
             whole: value(fresh.whole())?,
             relation: R::NAME,
             distance: terms.first.steps(),
+            table,
         });
         let halts = launches.gate.halts;
         let terms_text = seal(&FilterTerms {
@@ -154,11 +159,13 @@ where
             whole: &header.whole,
             relation: header.relation,
             distance: header.distance,
+            table: header.table.as_ref(),
             children: Description::of::<X>().name().to_owned(),
             at_most: launches.gate.count_limit,
             halts,
         })?;
-        let saved = store.open(name, &terms_text, &write_state(&*fresh, 0, None)?)?;
+        let saved = store.open(name, &terms_text, &write_state(&*fresh, 0, None)?);
+        let saved = saved.map_err(|error| other_terms(error, &terms_text))?;
         let mut book = Book {
             name: Arc::clone(&header.filter),
             fresh: Arc::clone(&fresh),
@@ -192,7 +199,14 @@ where
     /// A handle for one analyst, without a quota so far.
     #[must_use]
     pub fn party(&self, name: &str) -> Party<D, F, R, X> {
-        Party::new(&self.shared, name)
+        Party::new(&self.shared, name, None)
+    }
+
+    /// The same, for an analyst who is given what others of the `group` were answered, and the other way
+    /// round ([`Party::recall_or_release`]). Without it, nobody learns what another party asked.
+    #[must_use]
+    pub fn party_of(&self, group: &str, name: &str) -> Party<D, F, R, X> {
+        Party::new(&self.shared, name, Some(group))
     }
 
     /// Opens a quota: a limit on what some parties spend, in the measure of the filter's children.
@@ -336,9 +350,32 @@ struct FilterTerms<'a> {
     whole: &'a Value,
     relation: &'a str,
     distance: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<&'a Value>,
     children: String,
     at_most: Option<u64>,
     halts: bool,
+}
+
+/// The same error; of other terms it says which fields differ, and no more.
+fn other_terms(error: StoreError, given: &str) -> StoreError {
+    let StoreError::OtherTerms { budget, terms } = error else {
+        return error;
+    };
+    let read = |text: &str| unsealed(text).and_then(|text| serde_json::from_str(&text).ok());
+    let (Some(Value::Object(before)), Some(Value::Object(given))) = (read(&terms), read(given))
+    else {
+        return StoreError::OtherTerms { budget, terms };
+    };
+    let names: BTreeSet<&String> = before.keys().chain(given.keys()).collect();
+    let shown = |value: Option<&Value>| value.unwrap_or(&Value::Null).to_string();
+    let differences = names.into_iter().filter_map(|name| {
+        let (before, given) = (before.get(name), given.get(name));
+        let (was, is) = (shown(before), shown(given));
+        (before != given).then(|| format!("{name} was {was}, and is {is} now"))
+    });
+    let terms = differences.collect::<Vec<_>>().join("; ");
+    StoreError::OtherTerms { budget, terms }
 }
 
 pub(super) fn value(written: &impl Serialize) -> Result<Value, StoreError> {

@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::digest::recorded;
+use super::digest::{recorded, sha256};
 use super::error::DenialOf;
-use super::filter::{LedgerFilter, LedgerRule, PartyHeader, Shared, stopped_elsewhere};
+use super::filter::{LedgerFilter, LedgerRule, PartyHeader, Shared, stopped_elsewhere, value};
 use super::launch::{unnamed, write};
 use super::quota::Quota;
 use super::seal::unseal;
@@ -65,6 +65,8 @@ pub struct Party<D: ?Sized, F: LedgerRule, R = AddRemove, X = Interleaved> {
 pub(super) struct Seat<D: ?Sized, F: LedgerRule> {
     pub(super) shared: Arc<Shared<D, F>>,
     pub(super) heading: Arc<PartyHeader>,
+    /// With whom it shares what was answered.
+    group: Option<Arc<str>>,
     /// The places of the quotas that it is held to.
     pub(super) quotas: Vec<usize>,
     /// The names of the budgets: the filter's, and those of the quotas.
@@ -90,7 +92,7 @@ where
     R: Relation,
     X: Discipline,
 {
-    pub(super) fn new(shared: &Arc<Shared<D, F>>, name: &str) -> Self {
+    pub(super) fn new(shared: &Arc<Shared<D, F>>, name: &str, group: Option<&str>) -> Self {
         let heading = PartyHeader {
             filter: Arc::clone(&shared.header),
             party: name.into(),
@@ -99,6 +101,7 @@ where
             seat: Seat {
                 shared: Arc::clone(shared),
                 heading: Arc::new(heading),
+                group: group.map(Arc::from),
                 quotas: Vec::new(),
                 budgets: vec![shared.header.filter.to_string()],
             },
@@ -229,7 +232,67 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
-        match self.keyed(key, mechanism)? {
+        let keyed = self.keyed(key, mechanism)?;
+        self.answer_of(mechanism, keyed)
+    }
+
+    /// [`release`](Self::release), once for each question: the same mechanism with the same loss gets the
+    /// answer that it was given before, from the ledger, and is not charged again. Where the ledger does not
+    /// [keep answers](super::Ledger::keeping_answers), it is charged and answered anew.
+    ///
+    /// What a party asked is its own. It is reused for others only where the curator has put them into one
+    /// [group](super::LedgerFilter::party_of).
+    ///
+    /// [`Ledger::start_table`](super::Ledger::start_table) has an example. Questions are the same if their
+    /// descriptions are, as for [`release_once`](Self::release_once).
+    ///
+    /// # Errors
+    ///
+    /// As for [`release_once`](Self::release_once). After a launch that failed or was interrupted the question
+    /// has no answer for good ([`LedgerError::NoAnswer`]): [`release`](Self::release) asks it anew.
+    pub fn recall_or_release<M>(&self, mechanism: &M) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
+            + Private<F::Children, R>,
+    {
+        if !self.shared().keeps_answers {
+            return self.release(mechanism);
+        }
+        if let Some(group) = &self.seat.group {
+            writable("a group's name", group).map_err(LedgerErrorOf::<F>::Store)?;
+        }
+        let price = self.price(mechanism).map_err(|denial| *denial)?;
+        let described = self.comparable(mechanism)?;
+        let question = value(&(&described, &price.first)).map_err(LedgerErrorOf::<F>::Store)?;
+        let question = sha256(&question.to_string());
+        let (kind, who) = match &self.seat.group {
+            None => ("question of a party", self.name()),
+            Some(group) => ("question of a group", &**group),
+        };
+        // A key of `release_once` has three parts, and that of a share two.
+        let full = format!("{:?}", (&*self.shared().header.filter, kind, who, question));
+        let keyed = self.write(&price, Some(&described), Some(&full));
+        self.answer_of(mechanism, keyed.map_err(|denial| *denial)?)
+    }
+
+    /// What is recorded of a mechanism, if it says everything.
+    fn comparable<M>(&self, mechanism: &M) -> Result<Description, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D>,
+    {
+        let described = self.described(mechanism).map_err(|denial| *denial)?;
+        match described.is_complete() {
+            true => Ok(described),
+            false => Err(LedgerError::NotComparable),
+        }
+    }
+
+    /// The answer of a launch with a key: its own, or the one that was kept.
+    fn answer_of<M>(&self, mechanism: &M, keyed: Keyed) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>,
+    {
+        match keyed {
             Keyed::New(admitted) => {
                 let keep = self.shared().keeps_answers.then_some(written as Written<_>);
                 self.run(mechanism, admitted, keep)
@@ -330,10 +393,7 @@ where
         writable("a key", key).map_err(LedgerErrorOf::<F>::Store)?;
         let full = format!("{:?}", (&*self.shared().header.filter, self.name(), key));
         let price = self.price(mechanism).map_err(|denial| *denial)?;
-        let described = self.described(mechanism).map_err(|denial| *denial)?;
-        if !described.is_complete() {
-            return Err(LedgerError::NotComparable);
-        }
+        let described = self.comparable(mechanism)?;
         let keyed = self.write(&price, Some(&described), Some(&full));
         keyed.map_err(|denial| *denial)
     }
@@ -577,8 +637,10 @@ where
         let token = self.set_aside(&key, share)?;
         let mut above = shared.above.clone();
         above.push(Arc::clone(&shared.header.filter));
-        let (store, keeps, stops) = (&shared.store, shared.keeps_answers, (&token, above));
-        Ok(LedgerFilter::open(store, keeps, &full, share, data, stops)?)
+        let (store, keeps) = (&shared.store, shared.keeps_answers);
+        let (table, stops) = (shared.header.table.clone(), (&token, above));
+        let share = LedgerFilter::open(store, keeps, &full, share, data, table, stops);
+        Ok(share?)
     }
 }
 
@@ -598,7 +660,7 @@ fn written<A: Serialize>(answer: &A) -> Result<Value, StoreError> {
 /// What a non-interactive mechanism answers.
 type AnswerOf<M, D> = <<M as Mechanism<D>>::Machine as Answered>::Value;
 
-crate::clone_fields!([D: ?Sized, F: LedgerRule] Seat<D, F> { shared, heading, quotas, budgets });
+crate::clone_fields!([D: ?Sized, F: LedgerRule] Seat<D, F> { shared, heading, group, quotas, budgets });
 crate::clone_fields!([D: ?Sized, F: LedgerRule, R, X] Party<D, F, R, X> { seat, types });
 
 impl<D: ?Sized, F: LedgerRule, R, X> fmt::Debug for Party<D, F, R, X> {

@@ -187,7 +187,7 @@ pub enum StoreError {
     OtherTerms {
         /// Its name.
         budget: String,
-        /// What they are.
+        /// What they are; from the ledger, which fields differ.
         terms: String,
     },
     /// In this store a budget has one handle, to be cloned.

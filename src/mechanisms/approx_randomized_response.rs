@@ -88,6 +88,7 @@ impl ApproxRandomizedResponse {
     /// down: δ, and the rest times the [truth](RandomizedResponse::truth) of what is told.
     ///
     /// ```
+    /// use queryables::delta;
     /// use queryables::mechanisms::ApproxRandomizedResponse;
     ///
     /// let three_in_four = ApproxRandomizedResponse::with_odds(3, 1, delta!(0.2))?;

@@ -63,6 +63,7 @@ pub trait Estimates: Accuracy {
 /// An answer with the interval in which the truth is.
 ///
 /// ```
+/// use queryables::confidence;
 /// use queryables::mechanisms::{About, Estimate};
 ///
 /// let estimate = Estimate {
@@ -75,7 +76,6 @@ pub trait Estimates: Accuracy {
 ///     estimate.to_string(),
 ///     "1234 (from 1204 to 1264 with confidence 0.95, of all rows in the dataset)"
 /// );
-/// # Ok::<(), queryables::number::NumberError>(())
 /// ```
 ///
 /// # Guarantee

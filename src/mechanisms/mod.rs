@@ -196,15 +196,14 @@ use contributes::Contributes;
 use moments::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
-pub(crate) use question::Question;
-use question::{Counts, Domain, Unavailable};
+use question::{Counts, Domain, Question};
 use source::{CountsBy, Source};
 use statistic::Statistic;
 use sum::Summand;
 
 #[cfg(doc)]
 use crate::data::Dataset;
-use crate::data::clip;
+use crate::data::{Unavailable, clip};
 use crate::number::Ratio;
 use crate::number::{Quantity, Unit};
 #[cfg(doc)]

@@ -12,7 +12,9 @@ use super::{
     About, Accuracy, Counts, Domain, Estimates, MechanismError, Question, RowRelation,
     SparseVector, SparseVectorAccuracy, SparseVectorMachine, shown, states,
 };
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
+use crate::machine::{
+    Coins, Description, DomainMismatch, Fault, Machine, Mechanism, Public, ReleasesOnly,
+};
 use crate::middle::Postprocessed;
 use crate::number::{Confidence, Epsilon};
 use crate::privacy::Replace;
@@ -212,6 +214,11 @@ where
         let search = GapSearch(self.search.start(data, coins)?);
         let machine = Postprocessed::new(self.weights.clone(), search);
         Ok(MultiplicativeWeightsMachine(machine))
+    }
+
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        let example = self.weights.example();
+        example.map_or(Ok(()), |question| D::check(data, &question))
     }
 
     fn describe(&self) -> Description {

@@ -15,10 +15,11 @@ pub use super::continual_count::OverTime;
 pub use super::contributes::Contributes;
 pub use super::moments::SumScale;
 pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
-pub use super::question::{Counts, Domain, Question, Unavailable};
+pub use super::question::{Counts, Domain, Question};
 pub use super::source::{CountsBy, Source};
 pub use super::statistic::Statistic;
 pub use super::sum::{Amount, Summand};
+pub use crate::data::Unavailable;
 
 use std::marker::PhantomData;
 use std::num::NonZeroU64;

@@ -2,22 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::data::{Dataset, Predicate};
-use crate::machine::{DomainMismatch, Fault, Public};
-
-/// The engine that holds the data did not answer.
-///
-/// It is the same whatever the reason is, and says nothing about the data. The machine that asked
-/// stays as it was, and may be asked again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("the data could not be reached")]
-pub struct Unavailable;
-
-impl From<Unavailable> for Fault {
-    fn from(_: Unavailable) -> Self {
-        Self::Unavailable
-    }
-}
+use crate::data::{Dataset, Predicate, Unavailable};
+use crate::machine::{DomainMismatch, Public};
 
 /// A condition that holds of some records: a [`Predicate`] in code, or one that is data.
 pub trait Question: Clone + Send + Sync {
@@ -140,6 +126,15 @@ pub trait Domain<Q: ?Sized> {
     /// [`DomainMismatch`], which says why not.
     fn check(&self, _question: &Q) -> Result<(), DomainMismatch> {
         Ok(())
+    }
+
+    /// A question that data of the same kind can count, if there is one: by it, a launch on other data is
+    /// refused before it is charged.
+    fn example(&self) -> Option<Q>
+    where
+        Q: Sized,
+    {
+        None
     }
 
     /// Whether it holds of the record with this number, from 0 on.

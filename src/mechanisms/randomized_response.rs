@@ -115,6 +115,7 @@ impl RandomizedResponse {
     /// The probability of the truth, rounded down: e^ε/(1 + e^ε), or that of the odds.
     ///
     /// ```
+    /// use queryables::epsilon;
     /// use queryables::mechanisms::RandomizedResponse;
     ///
     /// let three_in_four = RandomizedResponse::with_odds(3, 1)?;

@@ -108,7 +108,7 @@ pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<KeyOf<D, P>, Lap
 /// let histogram = GaussianThresholdHistogram::new(AddRemove, "town", town, loss)?;
 /// // 4.9 times a deviation of √10, and 3/2.
 /// assert_eq!(histogram.threshold(), 17);
-/// let histogram = RestatedAt::new(ApproxZCdp, rho!(5e-7), histogram);
+/// let histogram = RestatedAt::new(ApproxZCdp, delta!(5e-7), histogram);
 /// let counts = filter.release(&histogram)?;
 /// assert!((counts["Bergen"] - 200).abs() < 30);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

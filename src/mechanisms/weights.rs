@@ -58,6 +58,11 @@ impl<U: Domain<Q>, Q: Question> Weights<U, Q> {
         }
     }
 
+    /// A question that the data must be able to count.
+    pub(super) fn example(&self) -> Option<Q> {
+        self.domain.example()
+    }
+
     /// How many rows the guess has of which the condition holds.
     fn guess(&self, question: &Q) -> i64 {
         let share: f64 = (self.weights.iter().enumerate())

@@ -1,6 +1,5 @@
 //! Expressions that are typed against a schema: conditions and numbers.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +7,6 @@ use std::sync::Arc;
 use super::bounds::{LONGEST_TEXT, TEXT_TOO_LONG};
 use super::digest::digest;
 use super::{Expr, Kind, Schema, TableError, Value};
-use crate::mechanisms::Question;
 
 /// What an expression can be made from: an [`Expr`], or a text such as `age >= 18`.
 ///
@@ -165,6 +163,11 @@ impl Condition {
         Ok(Self { typed })
     }
 
+    /// As text.
+    pub(crate) fn text(&self) -> &str {
+        &self.typed.text
+    }
+
     /// Whether it holds of a row, whose values are in the order of the schema's columns; none where it is
     /// unknown. A value that is NaN, or that has another type than its column, is missing.
     #[must_use]
@@ -173,13 +176,6 @@ impl Condition {
             Some(Value::Bool(truth)) => Some(truth),
             _ => None,
         }
-    }
-}
-
-/// Its name is its text.
-impl Question for Condition {
-    fn name(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.typed.text)
     }
 }
 

@@ -9,7 +9,7 @@ use super::Kind;
 /// Why a schema or a question cannot be made.
 ///
 /// It names the column and what would do. Everything in it is public: what the caller wrote, and the
-/// schema. `Debug` is the message, because that is what a `main` that returns an error prints.
+/// schema; only [`BadRow`](Self::BadRow), which is for curators, speaks of data. `Debug` is the message, because that is what a `main` that returns an error prints.
 ///
 /// ```
 /// use queryables::table::{Column, Schema};

@@ -22,6 +22,7 @@
 mod bound;
 mod bounds;
 mod calendar;
+mod canary;
 mod column;
 mod condition;
 mod digest;
@@ -34,6 +35,7 @@ mod plan;
 mod print;
 mod rows;
 mod schema;
+pub mod sql;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -42,6 +44,7 @@ mod value;
 mod words;
 
 pub use bound::{Bound, MOST_NORM};
+pub use canary::{CanaryError, canaries};
 pub use column::{Column, Domain, Kind};
 pub use condition::{Condition, IntoExpr, Number};
 pub use error::TableError;

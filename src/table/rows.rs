@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Bound, Condition, Kind, Plan, Schema, TableError, Value};
+use crate::data::Unavailable;
 use crate::machine::PublicMetadata;
-use crate::mechanisms::query::Unavailable;
 
 /// Data in columns that can tally a plan: in memory, in files, or on an engine.
 ///

@@ -9,7 +9,8 @@ use queryables::data::{Attribute, Predicate};
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, Party};
 use queryables::machine::Answered;
 use queryables::mechanisms::{
-    Choice, Count, CountScores, Histogram, NoisyCount, NoisyQuantiles, Partition, TopK,
+    AboveThreshold, Choice, Count, CountScores, Histogram, NoisyCount, NoisyQuantiles, Partition,
+    TopK,
 };
 use queryables::prelude::*;
 use serde::Serialize;
@@ -222,4 +223,77 @@ fn an_entry_says_that_its_description_is_incomplete() {
         _ => None,
     });
     assert_eq!(complete.collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn a_child_is_launched_once_for_a_key() {
+    let path = ledger::fresh("launch_once.redb");
+    let search = |threshold| {
+        AboveThreshold::<Predicate<Rows>>::new(AddRemove, threshold, 1, epsilon("1")).unwrap()
+    };
+    let ledger = Ledger::create(&path, "rows").unwrap();
+    let filter = opened(&ledger);
+    let ana = filter.party("Ana");
+    let child = ana.launch_once("first", &search(10)).unwrap();
+    let again = ana.launch_once("first", &search(10)).err();
+    assert_eq!(again, Some(LedgerError::NoAnswer));
+    let other = ana.launch_once("first", &search(11)).err();
+    assert_eq!(other, Some(LedgerError::OtherLaunch));
+    // A release has no key of a child, and another party has its own.
+    let release = ana.release_once("first", &count());
+    assert_eq!(release, Err(LedgerError::OtherLaunch));
+    assert!(
+        filter
+            .party("Ben")
+            .launch_once("first", &search(10))
+            .is_ok()
+    );
+    // The child is as every other one.
+    let none = Predicate::new("none", |_: &u32| false);
+    assert!(child.ask(none).is_ok());
+    assert_eq!(filter.privacy_loss().unwrap(), epsilon("2"));
+    drop((child, ana, filter, ledger));
+
+    let ledger = Ledger::open(&path, "rows").unwrap();
+    let filter = opened(&ledger);
+    let again = filter.party("Ana").launch_once("first", &search(10)).err();
+    assert_eq!(again, Some(LedgerError::NoAnswer));
+    assert_eq!(filter.privacy_loss().unwrap(), epsilon("2"));
+}
+
+#[test]
+fn a_party_reserves_shares_within_its_quota() {
+    let path = ledger::fresh("party_shares.redb");
+    let share = |budget| Filter::concurrent(PureDp, epsilon(budget));
+    let spent = {
+        let ledger = Ledger::create(&path, "rows").unwrap();
+        let filter = opened(&ledger);
+        let quota = filter.quota("Ana's", epsilon("5")).unwrap();
+        let ana = filter.party("Ana").with_quota(&quota).unwrap();
+        let anas = ana.reserve("spring", &share("3")).unwrap();
+        anas.party("Ana").release(&count()).unwrap();
+        let over = ana.reserve("summer", &share("3")).err();
+        assert!(
+            matches!(over, Some(LedgerError::OverQuota { .. })),
+            "{over:?}"
+        );
+        // Another party has another share of this name.
+        let bens = filter.party("Ben").reserve("spring", &share("4")).unwrap();
+        assert_eq!(bens.privacy_loss().unwrap(), epsilon("0"));
+        assert_eq!(filter.spent_of(&quota).unwrap(), Some(epsilon("3")));
+        filter.privacy_loss().unwrap()
+    };
+    assert_eq!(spent, epsilon("7"));
+
+    let ledger = Ledger::open(&path, "rows").unwrap();
+    let filter = opened(&ledger);
+    let quota = filter.quota("Ana's", epsilon("5")).unwrap();
+    let ana = filter.party("Ana").with_quota(&quota).unwrap();
+    let anas = ana.reserve("spring", &share("3")).unwrap();
+    assert_eq!(anas.privacy_loss().unwrap(), epsilon("1"));
+    // Charged once, in all processes.
+    assert_eq!(filter.privacy_loss().unwrap(), spent);
+    assert_eq!(filter.spent_of(&quota).unwrap(), Some(epsilon("3")));
+    let other = ana.reserve("spring", &share("2")).err();
+    assert_eq!(other, Some(LedgerError::OtherLaunch));
 }

@@ -15,5 +15,6 @@ mod replaced;
 mod rules;
 mod service;
 mod states;
+mod tables;
 mod written;
 mod wrong_files;

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The tests of the adapter, where its modules are looked up as well.
+/// The tests of the adapter and of the server, where modules are looked up as well.
 const ADAPTER: &str = "interop/opendp/tests";
+const SERVER: &str = "server/tests";
 
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -72,7 +73,8 @@ fn dangling(name: &str, sources: &[(PathBuf, String)]) -> Option<&'static str> {
             }
         }
         Some((path, item)) => {
-            let test = module("tests", path).or_else(|| module(ADAPTER, path));
+            let tests = ["tests", ADAPTER, SERVER];
+            let test = tests.iter().find_map(|folder| module(folder, path));
             let test = test.map(|text| item == "*" || defined(&text, item));
             let code = ["core/src", "src"].map(|folder| module(folder, path));
             let code = code
@@ -102,7 +104,9 @@ fn is_sentence(name: &str) -> bool {
 
 fn sources() -> Vec<(PathBuf, String)> {
     let mut files = vec![];
-    for folder in ["core/src", "src", "tests", "interop", "examples", "papers"] {
+    for folder in [
+        "core/src", "src", "tests", "interop", "examples", "papers", "server",
+    ] {
         rust_files(&root().join(folder), &mut files);
     }
     files

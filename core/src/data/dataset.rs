@@ -58,7 +58,8 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dataset",
     label = "this needs data with records",
-    note = "use a `Vec<Row>` or a slice, or implement `queryables::data::Dataset` for your columns"
+    note = "use a `Vec<Row>` or a slice, or implement `queryables::data::Dataset` for your columns",
+    note = "a table has no closures over rows: ask what its schema offers, such as `schema.count()`"
 )]
 pub trait Dataset: Send + Sync {
     /// One record: a reference into the data, or a few values that are read from columns.

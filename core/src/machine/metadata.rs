@@ -33,6 +33,12 @@ pub trait PublicMetadata {
 
     /// Reads it.
     fn metadata(&self) -> &Self::Metadata;
+
+    /// Whether the engine that holds the data answers now. It is asked before a launch is charged, and
+    /// must not depend on the data. By default the data is at hand.
+    fn is_reachable(&self) -> bool {
+        true
+    }
 }
 
 /// A view of a dataset through which only the public facts can be read.
@@ -54,6 +60,12 @@ impl<'a, D: PublicMetadata + ?Sized> Public<'a, D> {
     #[must_use]
     pub fn metadata(&self) -> &'a D::Metadata {
         self.0.metadata()
+    }
+
+    /// [`PublicMetadata::is_reachable`].
+    #[must_use]
+    pub fn is_reachable(&self) -> bool {
+        self.0.is_reachable()
     }
 }
 

@@ -5,6 +5,7 @@ use plotters::prelude::{
     ChartBuilder, DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, IntoSegmentedCoord,
     PathElement, RGBColor, Rectangle, SVGBackend, SegmentValue, Text, WHITE,
 };
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color, IntoFont};
 use queryables::mechanisms::table::{Report, ReportRow};
 
@@ -37,7 +38,7 @@ const LONGEST: usize = 40;
 pub fn chart(report: &Report, title: &str) -> String {
     let rows = u32::try_from(report.rows.len())
         .unwrap_or(u32::MAX)
-        .clamp(1, 1 << 12);
+        .clamp(2, 1 << 12);
     let mut svg = String::new();
     let area =
         SVGBackend::with_string(&mut svg, (WIDTH, 90 + rows * ROW_HEIGHT)).into_drawing_area();
@@ -60,18 +61,17 @@ fn draw(area: &Area<'_>, report: &Report, title: &str) -> Result<(), Failure> {
         .unwrap_or(0);
     let (low, high) = ends(&report.rows);
     // The first group stands at the top.
-    let groups = (0..labels.len().max(1)).into_segmented();
-    let place = |group: usize| labels.len().max(1) - 1 - group;
+    // The axis needs two places: a single group has an empty one below it.
+    let last = labels.len().saturating_sub(1).max(1);
+    let place = |group: usize| last.saturating_sub(group);
     let mut chart = ChartBuilder::on(area)
         .margin(12)
         .caption(title, ("sans-serif", 20).into_font())
         .x_label_area_size(36)
         .y_label_area_size(u32::try_from(widest * CHARACTER + 16).unwrap_or(WIDTH / 2))
-        .build_cartesian_2d(low..high, groups)?;
+        .build_cartesian_2d(low..high, (0..last).into_segmented())?;
     let name = |value: &SegmentValue<usize>| match value {
-        SegmentValue::CenterOf(value) if *value < labels.len() => {
-            labels.get(place(*value)).cloned().unwrap_or_default()
-        }
+        SegmentValue::CenterOf(value) => labels.get(place(*value)).cloned().unwrap_or_default(),
         _ => String::new(),
     };
     chart
@@ -88,18 +88,17 @@ fn draw(area: &Area<'_>, report: &Report, title: &str) -> Result<(), Failure> {
         .label_style(("sans-serif", 14).into_font())
         .draw()?;
     for (group, row) in report.rows.iter().enumerate() {
-        let (from, to) = (
-            SegmentValue::Exact(place(group)),
-            SegmentValue::Exact(place(group) + 1),
-        );
+        let from = SegmentValue::Exact(place(group));
+        let to = match place(group) {
+            place if place == last => SegmentValue::Last,
+            place => SegmentValue::Exact(place + 1),
+        };
         let middle = SegmentValue::CenterOf(place(group));
         let Some((value, start, end)) = row.estimate else {
-            let withheld = ("sans-serif", 14).into_font().color(&BLACK.mix(0.6));
-            chart.draw_series([Text::new(
-                "withheld",
-                (0_f64.clamp(low, high), middle),
-                withheld,
-            )])?;
+            let style = ("sans-serif", 14).into_font().color(&BLACK.mix(0.6));
+            let style = style.pos(Pos::new(HPos::Left, VPos::Center));
+            let zero = (0_f64.clamp(low, high), middle);
+            chart.draw_series([Text::new(" withheld", zero, style)])?;
             continue;
         };
         let [value, start, end] = [value, start, end].map(|x| x.clamp(low, high));

@@ -5,7 +5,7 @@ use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Condition, Kind, Value};
 
 use crate::evaluate::Batch;
-use crate::people::{Entry, Key, by_person};
+use crate::people::{Entry, Kept, Key, by_person};
 use crate::scan::Scan;
 
 /// The number of people with each key, by key. Each person has one: the least of their rows.
@@ -48,19 +48,20 @@ fn of_rows<V: Key + ?Sized>(
 where
     V::Owned: Into<Value>,
 {
-    let counted = by_person::<V, u64, _>(
+    let mut counted = Vec::new();
+    by_person::<V, (), u64, _>(
         scan,
         most_bytes,
         |keys, batch| {
             each_key::<V>(batch, condition, place, |_, key| {
-                keys.add(key, 0, u64::default, |count| *count += 1);
+                keys.add(key, (), u64::default, |count| *count += 1);
             })
         },
         |count, other| *count += other,
         |entries| entries,
+        |entries| counted.extend(entries.into_iter().map(|entry| (entry.person, entry.kept))),
     )?;
-    let entries = counted.into_iter().flatten();
-    Ok(in_order(entries.map(|entry| (entry.person, entry.kept))))
+    Ok(in_order(counted))
 }
 
 fn of_people<Q: Key + ?Sized, V: Key + ?Sized>(
@@ -70,8 +71,10 @@ fn of_people<Q: Key + ?Sized, V: Key + ?Sized>(
 ) -> Result<Vec<(Value, u64)>, Unavailable>
 where
     V::Owned: Into<Value> + Clone + std::hash::Hash,
+    Option<V::Owned>: Kept,
 {
-    let counted = by_person::<Q, Option<V::Owned>, _>(
+    let mut all: HashMap<V::Owned, u64> = HashMap::new();
+    by_person::<Q, (), Option<V::Owned>, _>(
         scan,
         most_bytes,
         |people, batch| {
@@ -84,23 +87,24 @@ where
             })?;
             Q::each(&batch.column(person)?, |row, person| {
                 if let Some(key) = keys.get_mut(row).and_then(Option::take) {
-                    people.add(person, 0, || None, |least| keep_least(least, Some(key)));
+                    people.add(person, (), || None, |least| keep_least(least, Some(key)));
                 }
             })
         },
         keep_least,
-        |entries: Vec<Entry<_, Option<V::Owned>>>| {
+        |entries: Vec<Entry<_, (), Option<V::Owned>>>| {
             let mut counted: HashMap<V::Owned, u64> = HashMap::new();
             for key in entries.into_iter().filter_map(|entry| entry.kept) {
                 *counted.entry(key).or_default() += 1;
             }
             counted
         },
+        |counted| {
+            for (key, count) in counted {
+                *all.entry(key).or_default() += count;
+            }
+        },
     )?;
-    let mut all: HashMap<V::Owned, u64> = HashMap::new();
-    for (key, count) in counted.into_iter().flatten() {
-        *all.entry(key).or_default() += count;
-    }
     Ok(in_order(all))
 }
 

@@ -36,8 +36,10 @@
 //! | time | `Timestamp` of every unit, rounded down to microseconds; without a zone it is UTC | `2024-01-31 12:00:00.5`, or RFC 3339 |
 //!
 //! In a CSV a value that does not parse is missing. Every other type, and a column that is not there, is an
-//! error when the table is opened. A whole number that names a person is never a 64-bit unsigned one: two
-//! people must not become one.
+//! error when the table is opened.
+//!
+//! Two people must not become one. So a column of 64-bit unsigned numbers cannot name them. In a CSV, `7`,
+//! `+7` and `007` are the same whole number: where they are different people, say that the column is text.
 //!
 //! # Memory
 //!

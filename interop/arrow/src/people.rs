@@ -66,11 +66,63 @@ fn is_known(known: Option<&NullBuffer>, row: usize) -> bool {
     known.is_none_or(|known| known.is_valid(row))
 }
 
+/// A group: its number, or nothing where there is one group. Then an entry takes less memory.
+pub(crate) trait Group: Copy + Ord + Send {
+    fn of(group: u32) -> Self;
+    fn number(self) -> u32;
+}
+
+impl Group for u32 {
+    fn of(group: u32) -> Self {
+        group
+    }
+
+    fn number(self) -> u32 {
+        self
+    }
+}
+
+impl Group for () {
+    fn of(_: u32) -> Self {}
+
+    fn number(self) -> u32 {
+        0
+    }
+}
+
+/// What is kept for a person in a group.
+pub(crate) trait Kept: Send {
+    /// The bytes that it takes besides itself.
+    fn heap(&self) -> usize {
+        0
+    }
+}
+
+impl Kept for i64 {}
+impl Kept for u64 {}
+impl Kept for Option<i64> {}
+
+impl Kept for Option<String> {
+    fn heap(&self) -> usize {
+        self.as_deref().map_or(0, Key::heap)
+    }
+}
+
 /// A person, a group, and what is kept for them.
-pub(crate) struct Entry<K, S> {
+pub(crate) struct Entry<K, G, S> {
     pub(crate) person: K,
-    pub(crate) group: u32,
+    pub(crate) group: G,
     pub(crate) kept: S,
+}
+
+impl<K, G, S: Kept> Entry<K, G, S> {
+    /// The bytes that it takes besides itself.
+    fn heap<Q: Key<Owned = K> + ?Sized>(&self) -> usize
+    where
+        K: Borrow<Q>,
+    {
+        self.person.borrow().heap() + self.kept.heap()
+    }
 }
 
 /// The people whose hash has this remainder: all of them for a modulus of one.
@@ -97,8 +149,8 @@ impl Share {
 }
 
 /// Some of the people: those that one thread has met in one pass.
-pub(crate) struct People<'s, Q: Key + ?Sized, S> {
-    tables: Vec<HashTable<Entry<Q::Owned, S>>>,
+pub(crate) struct People<'s, Q: Key + ?Sized, G, S> {
+    tables: Vec<HashTable<Entry<Q::Owned, G, S>>>,
     hasher: DefaultHashBuilder,
     share: Share,
     /// The modulus of all threads.
@@ -108,20 +160,21 @@ pub(crate) struct People<'s, Q: Key + ?Sized, S> {
 }
 
 /// Reads all rows, in as many passes as the memory needs. `each` meets every batch once in each pass, and
-/// adds its rows; `finish` gets the entries of some people, all of theirs.
+/// adds its rows; `finish` gets the entries of some people, all of theirs. What it makes of them goes to
+/// `collect`, after each pass: there may be many passes, and a result may be large.
 ///
 /// Where the people of a pass do not fit, half of them are dropped and left for a later pass: those with
 /// another remainder of their hash. So everybody is met in one pass, with all rows.
-pub(crate) fn by_person<Q: Key + ?Sized, S: Send, T: Send>(
+pub(crate) fn by_person<Q: Key + ?Sized, G: Group, S: Kept, T: Send>(
     scan: &Scan<'_>,
     most_bytes: usize,
-    each: impl Fn(&mut People<'_, Q, S>, &Batch<'_>) -> Result<(), Unavailable> + Sync,
+    each: impl Fn(&mut People<'_, Q, G, S>, &Batch<'_>) -> Result<(), Unavailable> + Sync,
     merge: impl Fn(&mut S, S) + Sync,
-    finish: impl Fn(Vec<Entry<Q::Owned, S>>) -> T + Sync,
-) -> Result<Vec<T>, Unavailable> {
+    finish: impl Fn(Vec<Entry<Q::Owned, G, S>>) -> T + Sync,
+    mut collect: impl FnMut(T),
+) -> Result<(), Unavailable> {
     let hasher = DefaultHashBuilder::default();
     let parts = scan.threads.max(1);
-    let mut finished = Vec::new();
     let mut open = vec![Share::ALL];
     while let Some(share) = open.pop() {
         let modulus = AtomicU64::new(share.modulus);
@@ -159,26 +212,26 @@ pub(crate) fn by_person<Q: Key + ?Sized, S: Send, T: Send>(
         }
         let work = by_part.into_iter().map(|tables| {
             let (merge, finish, hasher) = (&merge, &finish, &hasher);
-            move || Ok(finish(merged::<Q, S>(tables, hasher, merge)))
+            move || Ok(finish(merged::<Q, G, S>(tables, hasher, merge)))
         });
-        finished.extend(on_threads(work)?);
+        on_threads(work)?.into_iter().for_each(&mut collect);
     }
-    Ok(finished)
+    Ok(())
 }
 
 /// The entries of all threads, one for each person and group.
-fn merged<Q: Key + ?Sized, S>(
-    mut tables: Vec<HashTable<Entry<Q::Owned, S>>>,
+fn merged<Q: Key + ?Sized, G: Group, S>(
+    mut tables: Vec<HashTable<Entry<Q::Owned, G, S>>>,
     hasher: &DefaultHashBuilder,
     merge: impl Fn(&mut S, S),
-) -> Vec<Entry<Q::Owned, S>> {
+) -> Vec<Entry<Q::Owned, G, S>> {
     tables.sort_unstable_by_key(HashTable::len);
     let mut all = tables.pop().unwrap_or_default();
     for table in tables {
         for entry in table {
             let hash = hash_of(hasher, entry.person.borrow(), entry.group);
             let is_same =
-                |other: &Entry<_, S>| other.group == entry.group && other.person == entry.person;
+                |other: &Entry<_, G, S>| other.group == entry.group && other.person == entry.person;
             match all.entry(hash, is_same, |entry| {
                 hash_of(hasher, entry.person.borrow(), entry.group)
             }) {
@@ -193,22 +246,22 @@ fn merged<Q: Key + ?Sized, S>(
 }
 
 /// The hash of a person, and that of a person in a group.
-fn hash_of<Q: Key + ?Sized>(hasher: &DefaultHashBuilder, person: &Q, group: u32) -> u64 {
+fn hash_of<Q: Key + ?Sized, G: Group>(hasher: &DefaultHashBuilder, person: &Q, group: G) -> u64 {
     in_group(hasher.hash_one(person), group)
 }
 
-fn in_group(hash: u64, group: u32) -> u64 {
+fn in_group<G: Group>(hash: u64, group: G) -> u64 {
     // An odd number with bits everywhere: 2^64 divided by the golden ratio.
-    hash.wrapping_add(u64::from(group).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    hash.wrapping_add(u64::from(group.number()).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-impl<Q: Key + ?Sized, S> People<'_, Q, S> {
+impl<Q: Key + ?Sized, G: Group, S: Kept> People<'_, Q, G, S> {
     /// What is kept for a person in a group; `start` where there is nothing. Nobody, if the person is left for another pass.
     #[inline]
     pub(crate) fn add(
         &mut self,
         person: &Q,
-        group: u32,
+        group: G,
         start: impl FnOnce() -> S,
         add: impl FnOnce(&mut S),
     ) {
@@ -227,23 +280,29 @@ impl<Q: Key + ?Sized, S> People<'_, Q, S> {
             |entry| hash_of(hasher, entry.person.borrow(), entry.group),
         );
         match slot {
-            Slot::Occupied(slot) => add(&mut slot.into_mut().kept),
+            Slot::Occupied(slot) => {
+                let kept = &mut slot.into_mut().kept;
+                let before = kept.heap();
+                add(kept);
+                self.heap = self.heap - before + kept.heap();
+            }
             Slot::Vacant(slot) => {
                 let mut kept = start();
                 add(&mut kept);
-                slot.insert(Entry {
+                let entry = Entry {
                     person: person.to_owned(),
                     group,
                     kept,
-                });
-                self.heap += person.heap();
+                };
+                self.heap += entry.heap();
+                slot.insert(entry);
             }
         }
     }
 
     fn bytes(&self) -> usize {
         let places: usize = self.tables.iter().map(HashTable::capacity).sum();
-        places * (size_of::<Entry<Q::Owned, S>>() + 1) + self.heap
+        places * (size_of::<Entry<Q::Owned, G, S>>() + 1) + self.heap
     }
 
     /// Drops people until they fit.
@@ -271,7 +330,7 @@ impl<Q: Key + ?Sized, S> People<'_, Q, S> {
             table.retain(|entry| {
                 let person: &Q = entry.person.borrow();
                 let stays = share.has(hasher.hash_one(person));
-                heap += if stays { person.heap() } else { 0 };
+                heap += if stays { entry.heap() } else { 0 };
                 stays
             });
             table.shrink_to_fit(|entry| hash_of(hasher, entry.person.borrow(), entry.group));
@@ -284,4 +343,103 @@ impl<Q: Key + ?Sized, S> People<'_, Q, S> {
 fn part_of(hash: u64, parts: usize) -> usize {
     let bits = (hash >> 48) & 0xff;
     (bits as usize * parts) >> 8
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    use queryables::table::{Column, Kind, Schema};
+
+    use super::*;
+    use crate::cache::Cache;
+    use crate::source::in_memory;
+
+    /// Counts how many of it there are.
+    struct Alive<'a>(&'a AtomicUsize);
+
+    impl<'a> Alive<'a> {
+        fn new(alive: &'a AtomicUsize, most: &AtomicUsize) -> Self {
+            let now = alive.fetch_add(1, Ordering::Relaxed) + 1;
+            most.fetch_max(now, Ordering::Relaxed);
+            Self(alive)
+        }
+    }
+
+    impl Drop for Alive<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// What a pass makes may be 2^20 totals.
+    #[test]
+    fn results_of_one_pass_are_alive_and_not_those_of_all() {
+        let schema = Schema::of_people("person", [Column::new("person", Kind::Whole)]).unwrap();
+        let persons: ArrayRef = Arc::new((0..4096).map(Some).collect::<Int64Array>());
+        let batch = RecordBatch::try_from_iter([("person", persons)]).unwrap();
+        let pieces = [in_memory(&schema, "rows", &batch).unwrap()];
+        let threads = 2;
+        let scan = Scan {
+            schema: &schema,
+            pieces: &pieces,
+            cache: &Cache::default(),
+            places: vec![0],
+            threads,
+            batch_rows: 64,
+            most_kept: 0,
+        };
+        let (alive, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (mut results, mut people) = (0, 0);
+        by_person::<i64, (), i64, _>(
+            &scan,
+            1 << 12,
+            |people, batch| {
+                i64::each(&batch.column(0)?, |_, person| {
+                    people.add(person, (), i64::default, |rows| *rows += 1);
+                })
+            },
+            |rows, other| *rows += other,
+            |entries| (Alive::new(&alive, &most), entries.len()),
+            |(_alive, many)| {
+                results += 1;
+                people += many;
+            },
+        )
+        .unwrap();
+        assert_eq!(people, 4096);
+        assert!(results >= 8 * threads, "{results} are too few to tell");
+        assert!(most.into_inner() <= threads);
+    }
+
+    /// A key of a thousand bytes takes as much as a person whose name is that long.
+    #[test]
+    fn the_keys_that_are_kept_count_as_memory() {
+        let modulus = AtomicU64::new(1);
+        let mut people = People::<i64, (), Option<String>> {
+            tables: vec![HashTable::new()],
+            hasher: DefaultHashBuilder::default(),
+            share: Share::ALL,
+            modulus: &modulus,
+            heap: 0,
+            most_bytes: 1 << 16,
+        };
+        for person in 0..1000 {
+            people.add(&person, (), || None, |key| *key = Some("k".repeat(1000)));
+            // Longer ones are counted, too, and shorter ones no more.
+            people.add(
+                &person,
+                (),
+                || None,
+                |key| *key = Some("k".repeat(person as usize)),
+            );
+            people.fit();
+        }
+        let entries = people.tables.iter().flatten();
+        let bytes: usize = entries.map(|entry| entry.kept.heap()).sum();
+        assert_eq!(people.heap, bytes);
+        assert!(bytes <= 1 << 16, "{bytes}");
+    }
 }

@@ -6,7 +6,7 @@ use queryables::table::{Bound, Kind, Parts, Plan};
 use crate::amounts::amounts;
 use crate::evaluate::Batch;
 use crate::groups::{Groups, NONE};
-use crate::people::{Entry, Key, by_person};
+use crate::people::{Entry, Group, Kept, Key, by_person};
 use crate::scan::Scan;
 
 /// The totals of a plan where each row is a person: nothing is kept but the totals.
@@ -20,6 +20,15 @@ pub(crate) fn of_rows(plan: &Plan, scan: &Scan<'_>) -> Result<Vec<i128>, Unavail
             return Ok(());
         }
         rows.fill(plan, &groups, batch)?;
+        if plan.bound() == Bound::Row && plan.parts() == Parts::Value {
+            // Nothing but a sum.
+            for (group, amount) in rows.groups.iter().zip(&rows.amounts) {
+                if let Some(total) = totals.get_mut(*group as usize) {
+                    *total += i128::from(*amount);
+                }
+            }
+            return Ok(());
+        }
         for (group, amount) in rows.groups.iter().zip(&rows.amounts) {
             if *group != NONE {
                 let mut numbers = plan.numbers(*amount);
@@ -63,31 +72,42 @@ pub(crate) fn of_people(
     person: usize,
     most_bytes: usize,
 ) -> Result<Vec<i128>, Unavailable> {
-    let rows = scan
-        .pieces
-        .iter()
-        .map(|piece| u128::from(piece.most_rows()));
-    let largest = rows.sum::<u128>().saturating_mul(plan.largest_row());
-    let is_one = plan.parts() == Parts::Value && !matches!(plan.bound(), Bound::Rows(_));
-    let is_narrow = is_one && largest < 1 << 63;
     let column = scan.schema.columns().get(person).ok_or(Unavailable)?;
-    let bytes = most_bytes;
-    match (column.kind() == Kind::Text, is_narrow) {
-        (false, true) => tally_people::<i64, i64>(plan, scan, person, bytes),
-        (false, false) => tally_people::<i64, Wide>(plan, scan, person, bytes),
-        (true, true) => tally_people::<str, i64>(plan, scan, person, bytes),
-        (true, false) => tally_people::<str, Wide>(plan, scan, person, bytes),
+    match column.kind() {
+        Kind::Text => of_people_named::<str>(plan, scan, person, most_bytes),
+        _ => of_people_named::<i64>(plan, scan, person, most_bytes),
     }
 }
 
-fn tally_people<Q: Key + ?Sized, S: Sums>(
+/// Chooses what is kept for a person: no more than the plan needs.
+fn of_people_named<Q: Key + ?Sized>(
+    plan: &Plan,
+    scan: &Scan<'_>,
+    person: usize,
+    most_bytes: usize,
+) -> Result<Vec<i128>, Unavailable> {
+    let pieces = scan.pieces.iter();
+    let rows: u128 = pieces.map(|piece| u128::from(piece.most_rows())).sum();
+    let is_one = plan.parts() == Parts::Value && !matches!(plan.bound(), Bound::Rows(_));
+    let is_narrow = is_one && rows.saturating_mul(plan.largest_row()) < 1 << 63;
+    let tally = match (plan.groups(), is_narrow) {
+        (1, true) => tally_people::<Q, (), i64>,
+        (1, false) => tally_people::<Q, (), Wide>,
+        (_, true) => tally_people::<Q, u32, i64>,
+        (_, false) => tally_people::<Q, u32, Wide>,
+    };
+    tally(plan, scan, person, most_bytes)
+}
+
+fn tally_people<Q: Key + ?Sized, G: Group, S: Sums>(
     plan: &Plan,
     scan: &Scan<'_>,
     person: usize,
     most_bytes: usize,
 ) -> Result<Vec<i128>, Unavailable> {
     let groups = Groups::of(plan)?;
-    let totals = by_person::<Q, S, _>(
+    let mut totals = vec![0; plan.totals()];
+    by_person::<Q, G, S, _>(
         scan,
         most_bytes,
         |people, batch| {
@@ -97,18 +117,21 @@ fn tally_people<Q: Key + ?Sized, S: Sums>(
                 let group = rows.groups.get(row).copied().unwrap_or(NONE);
                 if group != NONE {
                     let amount = rows.amounts.get(row).copied().unwrap_or_default();
-                    people.add(person, group, S::default, |sums| sums.add(plan, amount));
+                    people.add(person, G::of(group), S::default, |sums| {
+                        sums.add(plan, amount)
+                    });
                 }
             })
         },
         S::merge,
         |entries| bounded(plan, entries),
+        |part| add(&mut totals, 0, &part),
     )?;
-    Ok(sum(plan, totals))
+    Ok(totals)
 }
 
 /// The totals of some people, each bounded.
-fn bounded<K: Ord, S: Sums>(plan: &Plan, mut entries: Vec<Entry<K, S>>) -> Vec<i128> {
+fn bounded<K: Ord, G: Group, S: Sums>(plan: &Plan, mut entries: Vec<Entry<K, G, S>>) -> Vec<i128> {
     let mut totals = vec![0; plan.totals()];
     let parts = plan.parts().len();
     if plan.groups() > 1 {
@@ -131,14 +154,14 @@ fn bounded<K: Ord, S: Sums>(plan: &Plan, mut entries: Vec<Entry<K, S>>) -> Vec<i
         let rows = person.iter().map(|entry| entry.kept.rows()).sum();
         plan.bound().apply(&mut numbers, rows);
         for (entry, numbers) in person.iter().zip(numbers.chunks(parts)) {
-            add(&mut totals, entry.group, numbers);
+            add(&mut totals, entry.group.number(), numbers);
         }
     }
     totals
 }
 
 /// The sums of the numbers of a person in a group.
-trait Sums: Default + Send {
+trait Sums: Default + Kept {
     fn add(&mut self, plan: &Plan, amount: i64);
     fn merge(&mut self, other: Self);
     fn numbers(&self) -> [i128; 3];
@@ -173,6 +196,8 @@ struct Wide {
     numbers: [i128; 3],
     rows: u64,
 }
+
+impl Kept for Wide {}
 
 impl Sums for Wide {
     fn add(&mut self, plan: &Plan, amount: i64) {

@@ -2,7 +2,12 @@
 
 mod support;
 
-use queryables::table::{Kind, Plan, RowTable, Schema, Table};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use queryables::table::{
+    Amount, Bound, Column, Grouping, Kind, Parts, Plan, RowTable, Schema, Table,
+};
 use queryables_arrow::ArrowTable;
 use support::{batches, csv, write_parquet};
 use tables::{Draw, Row, change_is_bounded, people};
@@ -130,6 +135,46 @@ fn plans_over_a_stream_equal_the_reference() {
         let table = ArrowTable::ipc_from(&schema, &bytes[..]).unwrap();
         compare(seed, &mut draw, &schema, &table, &rows, PLANS / 4);
     }
+}
+
+/// 20000 people take about a megabyte.
+#[test]
+fn people_beyond_the_memory_bound_are_met_in_several_passes() {
+    let columns = [
+        Column::new("person", Kind::Whole),
+        Column::new("n", Kind::Whole),
+    ];
+    let schema = Schema::of_people("person", columns).unwrap();
+    let numbers =
+        (0..60_000_i64).map(|row| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed()) >> 20);
+    let numbers: Vec<i64> = numbers.collect();
+    let column = |of: fn(i64) -> i64| -> ArrayRef {
+        Arc::new(
+            numbers
+                .iter()
+                .map(|number| Some(of(*number)))
+                .collect::<Int64Array>(),
+        )
+    };
+    let (persons, n) = (
+        column(|number| number % 20_000),
+        column(|number| number % 7),
+    );
+    let batch = RecordBatch::try_from_iter([("person", persons), ("n", n)]).unwrap();
+    let open = || ArrowTable::batches(&schema, [&batch]).unwrap();
+    let groups = Grouping::keys(&schema, "n", 0..7).unwrap();
+    let amount = Amount::of(schema.number("n").unwrap(), -10, -5000, 5000).unwrap();
+    let plan = Plan::new(
+        &schema,
+        None,
+        (amount, Parts::Value),
+        vec![groups],
+        Bound::L2(4000),
+    );
+    let plan = plan.unwrap();
+    let (one_pass, many) = (open(), open().with_memory_bound(1 << 20));
+    assert_eq!(many.tally(&plan), one_pass.tally(&plan));
+    assert_eq!(many.tally_keys(None, "n"), one_pass.tally_keys(None, "n"));
 }
 
 /// The totals of these rows.

@@ -218,7 +218,23 @@ fn server() {
     let shared = pure(&server.ledger(), "census", "1e9");
     let one: Run<'_> = &|thread| launching(&shared, thread);
     let each: Run<'_> = &|thread| launching(&pure(&server.ledger(), "census", "1e9"), thread);
-    let alone = [("inserts", insert), ("updates of one row", update)];
+    // A filter that was charged once, as a whole, and spends in memory.
+    let share = shared.party("share");
+    let share = share
+        .launch(&Filter::concurrent(PureDp, "1e6".parse().unwrap()))
+        .unwrap();
+    let in_memory: Run<'_> = &|_| {
+        let share = share.clone();
+        let constant = Constant("1e-9".parse().unwrap());
+        Box::new(move || {
+            black_box(share.release(&constant).unwrap());
+        })
+    };
+    let alone = [
+        ("inserts", insert),
+        ("updates of one row", update),
+        ("launches in a share, in memory", in_memory),
+    ];
     compare("PostgreSQL", 1, each, &alone);
     compare("PostgreSQL, a connection each", 8, each, &alone);
     compare("PostgreSQL, one connection", 8, one, &alone);

@@ -5,10 +5,13 @@ use std::collections::HashMap;
 use futures_util::future::{try_join, try_join3};
 use queryables::ledger::{Charge, Line, Receipt, Refusals, Saved, StoreError};
 use tokio::runtime::Runtime;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use crate::seen::{Seen, damaged, other_launches, seal};
-use crate::statements::{BEGIN, CHANGES, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE};
+use crate::statements::{
+    BEGIN, CHANGES, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE, WRITE_ALONE,
+};
 
 /// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
 /// each time.
@@ -19,7 +22,8 @@ pub(crate) struct Connection {
     lock: Statement,
     changes: Statement,
     write: Statement,
-    pub(crate) finish: Statement,
+    write_alone: Statement,
+    finish: Statement,
     newer: Statement,
     /// Does something only while somebody waits for it.
     pub(crate) runtime: Runtime,
@@ -32,6 +36,7 @@ impl Connection {
             lock: prepared(LOCK)?,
             changes: prepared(CHANGES)?,
             write: prepared(WRITE)?,
+            write_alone: prepared(WRITE_ALONE)?,
             finish: prepared(FINISH)?,
             newer: prepared(NEWER)?,
             client,
@@ -63,6 +68,7 @@ impl Connection {
             states.insert(row.get::<_, String>(2), saved(row, 3));
         }
         if let Some(row) = rows.first() {
+            seen.alone = seen.next() == next;
             seen.counter(next)?;
             seen.same_entry(row.get(1))?;
         }
@@ -226,6 +232,30 @@ impl Connection {
         Ok(Refusals::read(rows.iter().map(|row| row.get(0))))
     }
 
+    /// Writes an outcome, if there is none; whether there was none.
+    pub(crate) async fn finish(
+        &self,
+        sequence: u64,
+        line: &str,
+        waits: &str,
+    ) -> Result<bool, StoreError> {
+        let place = signed(sequence);
+        let finished = self
+            .client
+            .execute(&self.finish, &[&place, &line, &waits])
+            .await;
+        Ok(finished.map_err(unavailable)? == 1)
+    }
+
+    /// Writes the outcomes that wait.
+    pub(crate) async fn flush(&self, outcomes: &mut Outcomes) -> Result<(), StoreError> {
+        while let Some((sequence, line)) = outcomes.last() {
+            self.finish(*sequence, line, "off").await?;
+            outcomes.pop();
+        }
+        Ok(())
+    }
+
     /// Writes what a charge has decided, and commits.
     pub(crate) async fn commit(
         &self,
@@ -233,36 +263,134 @@ impl Connection {
         sequence: u64,
         admitted: bool,
         seen: &mut Seen,
+        outcomes: &mut Outcomes,
     ) -> Result<(), StoreError> {
-        let place = signed(sequence);
-        let line = charge.line(sequence, 1)?;
-        let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
-        let changed = charge.changed()?;
-        let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
-        for (budget, saved) in &changed {
-            budgets.push(&**budget);
-            versions.push(signed(saved.version));
-            states.push(&*saved.state);
-        }
-        let key: Vec<&str> = charge.key().filter(|_| admitted).into_iter().collect();
+        let writing = Writing::of(charge, sequence, admitted, outcomes)?;
         // Where the first fails, the server makes a rollback of the second, and the error is here.
         let committed = try_join(
-            self.client.execute(
-                &self.write,
-                &[
-                    &place, &line, &names, &amounts, &budgets, &versions, &states, &key,
-                ],
-            ),
+            self.client.execute(&self.write, &writing.parameters()),
             self.client.batch_execute("COMMIT"),
         )
         .await;
         committed.map_err(unavailable)?;
-        if admitted {
-            seen.admitted(sequence, seal(&line));
+        writing.taken_up(seen)?;
+        outcomes.clear();
+        Ok(())
+    }
+
+    /// Charges in one round trip if nobody else has charged since these states were read; whether that was
+    /// so. Otherwise nothing is written.
+    pub(crate) async fn charged_alone(
+        &self,
+        charge: &dyn Charge,
+        known: &[Saved],
+        seen: &mut Seen,
+        outcomes: &mut Outcomes,
+    ) -> Result<bool, StoreError> {
+        let writing = Writing::of(charge, seen.next(), true, outcomes)?;
+        let (entry, entry_seal) = (signed(seen.entry()), seen.entry_seal());
+        let budgets = charge.budgets();
+        let versions: Vec<i64> = known.iter().map(|saved| signed(saved.version)).collect();
+        let seals: Vec<&str> = known.iter().map(|saved| seal(&saved.state)).collect();
+        let mut parameters = writing.parameters().to_vec();
+        parameters.extend([
+            &entry as &(dyn ToSql + Sync),
+            &entry_seal,
+            &budgets,
+            &versions,
+            &seals,
+        ]);
+        let written = self.client.execute(&self.write_alone, &parameters).await;
+        if written.map_err(unavailable)? == 0 {
+            return Ok(false);
         }
-        seen.counter(sequence + 1)?;
+        writing.taken_up(seen)?;
+        outcomes.clear();
+        Ok(true)
+    }
+}
+
+/// What became of launches, to be written with the next charge: sequence numbers and lines.
+pub(crate) type Outcomes = Vec<(u64, String)>;
+
+/// What a charge writes.
+struct Writing<'a> {
+    sequence: u64,
+    place: i64,
+    line: String,
+    admitted: bool,
+    names: Vec<String>,
+    amounts: Vec<String>,
+    changed: Vec<(String, Saved)>,
+    budgets: Vec<String>,
+    versions: Vec<i64>,
+    states: Vec<String>,
+    key: Vec<&'a str>,
+    done: Vec<i64>,
+    outcomes: Vec<&'a str>,
+}
+
+impl<'a> Writing<'a> {
+    fn of(
+        charge: &'a dyn Charge,
+        sequence: u64,
+        admitted: bool,
+        outcomes: &'a Outcomes,
+    ) -> Result<Self, StoreError> {
+        let (names, amounts) = charge.amounts().into_iter().unzip();
+        let changed = charge.changed()?;
+        let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
         for (budget, saved) in &changed {
-            seen.state(budget, saved, sequence + 1)?;
+            budgets.push(budget.clone());
+            versions.push(signed(saved.version));
+            states.push(saved.state.clone());
+        }
+        let (done, outcomes) = outcomes
+            .iter()
+            .map(|(sequence, line)| (signed(*sequence), &**line))
+            .unzip();
+        Ok(Self {
+            sequence,
+            place: signed(sequence),
+            line: charge.line(sequence, 1)?,
+            admitted,
+            names,
+            amounts,
+            changed,
+            budgets,
+            versions,
+            states,
+            key: charge.key().filter(|_| admitted).into_iter().collect(),
+            done,
+            outcomes,
+        })
+    }
+
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 10] {
+        [
+            &self.place,
+            &self.line,
+            &self.names,
+            &self.amounts,
+            &self.budgets,
+            &self.versions,
+            &self.states,
+            &self.key,
+            &self.done,
+            &self.outcomes,
+        ]
+    }
+
+    /// It is committed.
+    fn taken_up(&self, seen: &mut Seen) -> Result<(), StoreError> {
+        if self.admitted {
+            seen.admitted(self.sequence, seal(&self.line));
+        }
+        let next = self.sequence + 1;
+        seen.wrote(self.sequence);
+        seen.counter(next)?;
+        for (budget, saved) in &self.changed {
+            seen.state(budget, saved, next)?;
         }
         Ok(())
     }

@@ -15,10 +15,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A launch is one transaction. It locks the row of the ledger's counter and those of its budgets,
-//! decides, writes, and commits before its mechanism runs: two round trips to the server (one more
-//! with an idempotency key), and one for the outcome. The rows are locked from the answer of the first
-//! to the commit in the second. States are versioned JSON, as text with a checksum; the numbers of a
+//! A launch is one transaction, which is committed before its mechanism runs. While nobody else charges, it
+//! is one statement: it writes what was decided on the states that this process knows, if the counter of
+//! entries is still the same. Otherwise it locks the row of the counter and those of its budgets, decides,
+//! and writes: two round trips to the server (one more with an idempotency key). The rows are locked from
+//! the answer of the first to the commit in the second. Outcomes without an answer are written with the
+//! next charge. States are versioned JSON, as text with a checksum; the numbers of a
 //! loss are also kept as exact `NUMERIC`, for queries.
 
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
@@ -31,6 +33,7 @@
 mod connection;
 mod seen;
 mod statements;
+mod table;
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -40,9 +43,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
 
-use connection::{Connection, saved, signed, unavailable, unsigned};
+use connection::{Connection, Outcomes, saved, unavailable, unsigned};
 use seen::{Seen, damaged};
 use statements::{OPEN, SCHEMA};
+pub use table::{OpenTableError, PostgresTable};
 
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
 ///
@@ -75,7 +79,12 @@ struct Held {
     connection: Option<Connection>,
     /// Outlives the connection: the server may come back with less.
     seen: Seen,
+    /// They need not survive, and are written with the next charge.
+    outcomes: Outcomes,
 }
+
+/// The most outcomes that wait for a charge.
+const MOST_OUTCOMES: usize = 64;
 
 impl PostgresStore {
     /// Makes the tables of a new ledger in a database, and connects to it. The text is that of libpq:
@@ -125,7 +134,7 @@ impl PostgresStore {
         if version.get::<_, i32>(0) != 1 {
             return Err(StoreError::Version);
         }
-        store.with(async |connection, seen| connection.compared(None, seen).await)?;
+        store.with(async |connection, seen, _| connection.compared(None, seen).await)?;
         Ok(store)
     }
 
@@ -139,7 +148,7 @@ impl PostgresStore {
     /// Uses the connection, and gives it up after an error: the server then ends its transaction.
     fn with<T>(
         &self,
-        run: impl AsyncFnOnce(&Connection, &mut Seen) -> Result<T, StoreError>,
+        run: impl AsyncFnOnce(&Connection, &mut Seen, &mut Outcomes) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out: what unwinds or fails leaves no connection behind.
@@ -150,7 +159,8 @@ impl PostgresStore {
                 Connection::new(runtime, client).map_err(unavailable)?
             }
         };
-        let result = run(&connection, &mut held.seen);
+        let Held { seen, outcomes, .. } = &mut *held;
+        let result = run(&connection, seen, outcomes);
         let result = connection.runtime.block_on(result)?;
         held.connection = Some(connection);
         Ok(result)
@@ -163,8 +173,11 @@ impl PostgresStore {
             let (client, connection) = self.config.connect(NoTls).await?;
             // It ends with the client.
             drop(tokio::spawn(connection));
-            // Plans are made once: for a row or two, making one takes longer than running it.
+            // Plans are made once: for a row or two, making one takes longer than running it, and so does
+            // compiling it, which the planner asks for where it takes lists of JSON to be long.
             let set = "SET default_transaction_isolation = 'read committed'; \
+                       SET default_transaction_read_only = off; \
+                       SET jit = off; \
                        SET plan_cache_mode = force_generic_plan";
             client.batch_execute(set).await?;
             let query = "SELECT current_setting('fsync'), pg_is_in_recovery()";
@@ -183,7 +196,7 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
-        let named: String = self.with(async |connection, _| {
+        let named: String = self.with(async |connection, _, _| {
             let query = "UPDATE queryables_about SET dataset = coalesce(dataset, $1) \
                          RETURNING dataset";
             let row = connection.client.query_one(query, &[&name]).await;
@@ -197,7 +210,7 @@ impl Store for PostgresStore {
     }
 
     fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError> {
-        self.with(async |connection, seen| {
+        self.with(async |connection, seen, _| {
             let Connection { client, .. } = connection;
             let new = client.execute(OPEN, &[&budget, &terms, &state]).await;
             new.map_err(unavailable)?;
@@ -217,18 +230,43 @@ impl Store for PostgresStore {
     }
 
     fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
-        self.with(async |connection, seen| connection.newer(known, seen).await)
+        self.with(async |connection, seen, _| connection.newer(known, seen).await)
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
-        self.with(async |connection, seen| {
+        let charged = self.with(async |connection, seen, outcomes| {
+            if charge.key().is_none()
+                && seen.alone
+                && let Some(known) = seen.newest(charge.budgets())
+            {
+                // Until this has written something: the next try takes the locks.
+                seen.alone = false;
+                let admitted = match charge.decide(&known) {
+                    Err(StoreError::Changed) => false,
+                    decided => decided?,
+                };
+                let sequence = seen.next();
+                if admitted
+                    && connection
+                        .charged_alone(charge, &known, seen, outcomes)
+                        .await?
+                {
+                    seen.alone = true;
+                    return Ok(Some(Receipt::Written { sequence, mark: 0 }));
+                }
+                return Ok(None);
+            }
+            if charge.key().is_some() {
+                // What became of the key.
+                connection.flush(outcomes).await?;
+            }
             let (sequence, states) = connection.locked(charge.budgets(), seen).await?;
             // After the lock: whoever used the key before has committed.
             if let Some(key) = charge.key()
                 && let Some(known) = connection.known(key).await?
             {
                 let ended = connection.client.batch_execute("ROLLBACK").await;
-                return ended.map(|()| known).map_err(unavailable);
+                return ended.map(|()| Some(known)).map_err(unavailable);
             }
             let admitted = charge.decide(&states)?;
             if !admitted && charge.changed()?.is_empty() {
@@ -236,16 +274,18 @@ impl Store for PostgresStore {
                 let (last, times) = refusals.place(sequence, true);
                 if last < sequence {
                     connection.replace(charge, last, times).await?;
-                    return Ok(Receipt::Written {
+                    return Ok(Some(Receipt::Written {
                         sequence: last,
                         mark: 0,
-                    });
+                    }));
                 }
             }
-            let committed = connection.commit(charge, sequence, admitted, seen);
+            let committed = connection.commit(charge, sequence, admitted, seen, outcomes);
             committed.await?;
-            Ok(Receipt::Written { sequence, mark: 0 })
-        })
+            Ok(Some(Receipt::Written { sequence, mark: 0 }))
+        });
+        // A launch that has decided must not decide again: it is made anew.
+        charged?.ok_or(StoreError::Changed)
     }
 
     /// It was committed already.
@@ -253,20 +293,32 @@ impl Store for PostgresStore {
         Ok(())
     }
 
+    /// An answer is written at once, if there is none: the first one is the one that everybody gets. Other
+    /// outcomes are written with the next charge, or when the record is read.
     fn finish(&self, sequence: u64, outcome: Outcome) -> Result<(), StoreError> {
         let kept = matches!(outcome, Outcome::Answered(Some(_)));
         let line = OutcomeLine::new(sequence, outcome).line()?;
-        let waits = if kept { "on" } else { "off" };
-        self.with(async |connection, _| {
-            let Connection { client, finish, .. } = connection;
-            let place = signed(sequence);
-            let finished = client.execute(finish, &[&place, &line, &waits]).await;
-            finished.map(drop).map_err(unavailable)
+        if !kept {
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            held.outcomes.push((sequence, line));
+            if held.outcomes.len() < MOST_OUTCOMES {
+                return Ok(());
+            }
+            drop(held);
+            return self.with(async |connection, _, outcomes| connection.flush(outcomes).await);
+        }
+        self.with(async |connection, _, _| {
+            if connection.finish(sequence, &line, "on").await? {
+                return Ok(());
+            }
+            let why = "another answer was kept before";
+            Err(StoreError::Unavailable(why.to_owned()))
         })
     }
 
     fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
-        self.with(async |connection, _| {
+        self.with(async |connection, _, outcomes| {
+            connection.flush(outcomes).await?;
             let query = "SELECT line::text, outcome::text FROM queryables_entries \
                          WHERE sequence >= $1 ORDER BY sequence LIMIT $2";
             let (from, most) = [from, most as u64]
@@ -280,6 +332,19 @@ impl Store for PostgresStore {
             }
             Ok(lines)
         })
+    }
+}
+
+impl Drop for PostgresStore {
+    /// Outcomes need not survive: what cannot be written reads as interrupted.
+    fn drop(&mut self) {
+        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // There it would panic.
+        let is_async = tokio::runtime::Handle::try_current().is_ok();
+        if let Some(connection) = held.connection.take().filter(|_| !is_async) {
+            let flushed = connection.flush(&mut held.outcomes);
+            let _ = connection.runtime.block_on(flushed);
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use queryables::ledger::{Saved, StoreError};
 pub(crate) struct Seen {
     /// The number of the next entry.
     next: u64,
+    /// Whether nobody else had charged when this was last compared.
+    pub(crate) alone: bool,
     budgets: HashMap<String, Mark>,
     /// An entry that was admitted, and so never changes, by its number and its checksum.
     entry: Option<(u64, String)>,
@@ -21,8 +23,7 @@ pub(crate) struct Seen {
 
 /// One state of a budget.
 struct Mark {
-    version: u64,
-    seal: String,
+    saved: Saved,
     /// The number of the next entry when it was read: those below have led to this version.
     counter: u64,
 }
@@ -48,14 +49,42 @@ impl Seen {
         self.entry.as_ref().map_or(0, |(sequence, _)| *sequence)
     }
 
+    /// The checksum of the known entry.
+    pub(crate) fn entry_seal(&self) -> Option<&str> {
+        self.entry.as_ref().map(|(_, seal)| &**seal)
+    }
+
     /// The checksum of the newest state of a budget.
     pub(crate) fn seal_of(&self, budget: &str) -> &str {
-        self.budgets.get(budget).map_or("", |mark| &mark.seal)
+        let mark = self.budgets.get(budget);
+        mark.map_or("", |mark| seal(&mark.saved.state))
     }
 
     /// From which entry on a budget may have changed.
     pub(crate) fn counter_of(&self, budget: &str) -> u64 {
         self.budgets.get(budget).map_or(0, |mark| mark.counter)
+    }
+
+    /// The number of the next entry.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The states of these budgets, if all of them were read or written at the newest counter.
+    pub(crate) fn newest(&self, budgets: &[String]) -> Option<Vec<Saved>> {
+        let newest = budgets.iter().map(|budget| {
+            let mark = self.budgets.get(budget)?;
+            (mark.counter == self.next).then(|| mark.saved.clone())
+        });
+        newest.collect()
+    }
+
+    /// Takes up an entry of this store. Budgets that it has not changed are as they were.
+    pub(crate) fn wrote(&mut self, sequence: u64) {
+        let newest = self.budgets.values_mut();
+        for mark in newest.filter(|mark| mark.counter == sequence) {
+            mark.counter = sequence + 1;
+        }
     }
 
     /// Compares the counter, and takes it up.
@@ -90,7 +119,10 @@ impl Seen {
     }
 
     fn rise(&self, budget: &str, version: u64) -> Result<u64, StoreError> {
-        let known = self.budgets.get(budget).map_or(0, |mark| mark.version);
+        let known = self
+            .budgets
+            .get(budget)
+            .map_or(0, |mark| mark.saved.version);
         let rise = version.checked_sub(known);
         rise.ok_or_else(|| damaged(format!("the budget {budget:?} (it went back)")))
     }
@@ -98,7 +130,7 @@ impl Seen {
     /// Takes up at which counter a budget still had the known state.
     pub(crate) fn same_state(&mut self, budget: &str, version: u64, counter: u64) {
         if let Some(mark) = self.budgets.get_mut(budget) {
-            (mark.version, mark.counter) = (version, counter);
+            (mark.saved.version, mark.counter) = (version, counter);
         }
     }
 
@@ -110,17 +142,15 @@ impl Seen {
         counter: u64,
     ) -> Result<(), StoreError> {
         self.rise(budget, saved.version)?;
-        let seal = seal(&saved.state);
         if let Some(mark) = self.budgets.get(budget)
-            && mark.version == saved.version
-            && mark.seal != seal
+            && mark.saved.version == saved.version
+            && seal(&mark.saved.state) != seal(&saved.state)
         {
             let what = format!("the budget {budget:?} (another state has its version)");
             return Err(damaged(what));
         }
         let mark = Mark {
-            version: saved.version,
-            seal: seal.to_owned(),
+            saved: saved.clone(),
             counter,
         };
         self.budgets.insert(budget.to_owned(), mark);

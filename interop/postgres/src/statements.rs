@@ -63,22 +63,68 @@ pub(crate) const CHANGES: &str = concat!(
 "
 );
 
-/// Writes all of a charge at once: the entry ($1, $2), its amounts, the changed budgets, the key.
-pub(crate) const WRITE: &str = "
-    WITH entry AS (
-        INSERT INTO queryables_entries (sequence, line) VALUES ($1, $2::text::json)
-    ), amounts AS (
-        INSERT INTO queryables_amounts
-        SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
-    ), budgets AS (
-        UPDATE queryables_budgets SET version = changed.version, state = changed.state::json
-        FROM unnest($5::text[], $6::bigint[], $7::text[]) AS changed (budget, version, state)
-        WHERE queryables_budgets.budget = changed.budget
-    ), keys AS (
-        INSERT INTO queryables_keys SELECT key, $1 FROM unnest($8::text[]) AS k (key)
-    )
-    UPDATE queryables_about SET next = $1 + 1
-";
+/// Writes all of a charge at once: the entry ($1, $2), its amounts, the changed budgets, the key, and the
+/// outcomes of earlier launches ($9, $10). Where a condition is given, it holds or nothing is written.
+macro_rules! write {
+    ($with:literal, $from:literal, $and_from:literal) => {
+        concat!(
+            "WITH ",
+            $with,
+            "entry AS (
+                INSERT INTO queryables_entries (sequence, line) SELECT $1::bigint, $2::text::json ",
+            $from,
+            "), amounts AS (
+                INSERT INTO queryables_amounts SELECT $1::bigint, name, amount::numeric
+                FROM unnest($3::text[], $4::text[]) AS a (name, amount)",
+            $and_from,
+            "), budgets AS (
+                UPDATE queryables_budgets SET version = changed.version, state = changed.state::json
+                FROM unnest($5::text[], $6::bigint[], $7::text[]) AS changed (budget, version, state)",
+            $and_from,
+            " WHERE queryables_budgets.budget = changed.budget
+            ), keys AS (
+                INSERT INTO queryables_keys SELECT key, $1::bigint FROM unnest($8::text[]) AS k (key)",
+            $and_from,
+            "), outcomes AS (
+                UPDATE queryables_entries SET outcome = done.outcome::json
+                FROM unnest($9::bigint[], $10::text[]) AS done (sequence, outcome)",
+            $and_from,
+            " WHERE queryables_entries.sequence = done.sequence AND queryables_entries.outcome IS NULL
+            )
+            UPDATE queryables_about SET next = $1::bigint + 1 ",
+            $from
+        )
+    };
+}
+
+/// Under the locks of `LOCK`.
+pub(crate) const WRITE: &str = write!("", "", "");
+
+/// A charge in one statement, and so in one round trip: it writes only if nobody has charged since the
+/// counter was $1. That is the counter that everybody locks first: while it is the same, so are the
+/// budgets. If it changes while this waits for its lock, it is read as it is then, and nothing is written.
+///
+/// What was read before is compared, too: the checksum of an entry ($11, $12), and the versions and
+/// checksums of the budgets ($13, $14, $15). Where they differ nothing is written, and `LOCK` says why.
+pub(crate) const WRITE_ALONE: &str = write!(
+    "waits AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
+    about AS MATERIALIZED (
+        SELECT next FROM queryables_about, waits WHERE next = $1::bigint FOR UPDATE OF queryables_about
+    ), same AS MATERIALIZED (
+        SELECT FROM about
+        WHERE ($12::text IS NULL OR $12::text = (
+            SELECT right(line::text, 10) FROM queryables_entries WHERE sequence = $11::bigint
+        )) AND NOT EXISTS (
+            SELECT FROM unnest($13::text[], $14::bigint[], $15::text[])
+                AS known (budget, version, seal)
+                LEFT JOIN queryables_budgets AS kept USING (budget)
+            WHERE kept.version IS DISTINCT FROM known.version
+                OR right(kept.state::text, 10) IS DISTINCT FROM known.seal
+        )
+    ), ",
+    "FROM same",
+    ", same"
+);
 
 /// Writes a refusal ($1, $2) in the place of the one before, whose amounts are gone.
 pub(crate) const REPLACE: &str = "
@@ -87,10 +133,12 @@ pub(crate) const REPLACE: &str = "
     SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
 ";
 
-/// An outcome ($1, $2). If it need not survive, it need not wait for the disk ($3).
+/// An outcome ($1, $2), if there is none: the first one stays. If it need not survive, it need not wait for
+/// the disk ($3).
 pub(crate) const FINISH: &str = "
     WITH waits AS MATERIALIZED (SELECT set_config('synchronous_commit', $3, true))
-    UPDATE queryables_entries SET outcome = $2::text::json FROM waits WHERE sequence = $1
+    UPDATE queryables_entries SET outcome = $2::text::json FROM waits
+    WHERE sequence = $1 AND outcome IS NULL
 ";
 
 /// The states of budgets ($2) that are not those with these versions ($3) and checksums ($4); of the

@@ -1,5 +1,6 @@
 //! Against a real server, which the test starts by itself. Where there is none, it says so.
 
+mod kept;
 mod readings;
 mod restored;
 mod sessions;

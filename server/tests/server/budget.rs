@@ -2,9 +2,11 @@
 
 use std::process::Command;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::postgres;
 use crate::support::*;
 
 #[test]
@@ -158,6 +160,76 @@ fn without_its_ledger_a_dataset_is_unavailable() {
     assert_eq!(reply.json["detail"], json!(null));
     let folder = server.folder.0.to_str().unwrap();
     assert!(!reply.text.contains(folder), "{}", reply.text);
+}
+
+/// A table in PostgreSQL, which goes away: nothing is charged for what cannot be asked.
+#[test]
+fn a_table_in_postgresql_is_asked_and_costs_nothing_while_it_is_away() {
+    let Some(mut postgres) = postgres::Server::new("server-table") else {
+        return;
+    };
+    let folder = postgres.folder().to_str().unwrap().to_owned();
+    let columns = "(17 + i % 70)::bigint AS age, 'Male'::text AS sex, 40::bigint AS hours_per_week";
+    let table =
+        format!("CREATE TABLE people AS SELECT {columns} FROM generate_series(1, 5000) AS i");
+    let mut psql = Command::new("psql");
+    psql.args(["-h", &folder, "-U", "queryables", "-c", &table, "postgres"]);
+    assert!(psql.output().unwrap().status.success());
+    let connection = postgres.parameters();
+    let server = Server::new(&Terms {
+        data: format!("{{ postgres = {{ connection = {connection:?}, table = \"people\" }} }}"),
+        ..Terms::default()
+    });
+    let all = server
+        .post(ANA, RELEASE, &count("sex = 'Male'", "0.5"))
+        .json;
+    // Noise with scale 2 is 100 away with probability e^-50.
+    assert!(
+        (all["answer"].as_f64().unwrap() - 5000.0).abs() < 100.0,
+        "{all}"
+    );
+    let child = server.post(ANA, CHILDREN, &search(2500, "0.2")).json;
+    let path = format!("/v1/children/{}/ask", child["child"].as_str().unwrap());
+    postgres.kill();
+    let away = server.post(ANA, RELEASE, &count("sex = 'Male'", "0.1"));
+    assert_eq!((away.status, away.code()), (503, "unavailable"));
+    assert_eq!(
+        server.post(ANA, &path, &ask(0, "age >= 17")).code(),
+        "unavailable"
+    );
+    assert_eq!(server.spent(), "0.7");
+    // The child is as it was.
+    postgres.restart();
+    assert_eq!(
+        server.post(ANA, &path, &ask(0, "age >= 17")).json["answer"],
+        true
+    );
+    assert_eq!(
+        server
+            .post(ANA, RELEASE, &count("sex = 'Male'", "0.1"))
+            .status,
+        200
+    );
+}
+
+/// Answers and refusals take a multiple of the quantum.
+#[test]
+fn the_time_of_a_reply_is_rounded_up() {
+    let server = Server::new(&Terms {
+        quantum: 700,
+        ..Terms::default()
+    });
+    for question in [
+        count("age > 30", "0.1"),
+        count("age > 30", "9"),
+        count("age >", "0.1"),
+    ] {
+        let begun = Instant::now();
+        server.post(ANA, RELEASE, &question);
+        assert!(begun.elapsed() >= Duration::from_millis(700));
+    }
+    // Nobody waits for what is public anyway.
+    assert_eq!(server.get(ANA, "/v1/datasets").status, 200);
 }
 
 /// SIGTERM: what runs is answered, and the process ends well.

@@ -3,18 +3,31 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 
 use serde_json::Value;
 
+use crate::postgres;
 use crate::support::*;
 
 const CLIENTS: usize = 8;
 
 #[test]
 fn twenty_kills_lose_no_charge_and_make_none_twice() {
-    kills(20);
+    kills(20, &Terms::default());
+}
+
+#[test]
+fn twenty_kills_on_postgresql_lose_no_charge_and_make_none_twice() {
+    let Some(postgres) = postgres::Server::new("server-crash") else {
+        return;
+    };
+    let terms = Terms {
+        ledger: format!("{{ postgres = {:?} }}", postgres.parameters()),
+        ..Terms::default()
+    };
+    kills(20, &terms);
 }
 
 /// `cargo test -p queryables-server --test server -- --ignored ten_thousand_kills`
@@ -22,37 +35,61 @@ fn twenty_kills_lose_no_charge_and_make_none_twice() {
 #[ignore = "takes hours"]
 fn ten_thousand_kills_lose_no_charge_and_make_none_twice() {
     for _ in 0..500 {
-        kills(20);
+        kills(20, &Terms::default());
     }
 }
 
 /// What a key was answered; none if the answer was lost.
 type Answers = BTreeMap<String, Option<Value>>;
 
-fn kills(number: u64) {
+/// Where the server is, which changes with every restart.
+struct Address(Mutex<String>, Condvar);
+
+impl Address {
+    fn new(address: &str) -> Self {
+        Self(Mutex::new(address.to_owned()), Condvar::new())
+    }
+
+    fn now(&self) -> String {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn set(&self, address: &str) {
+        *self.0.lock().unwrap() = address.to_owned();
+        self.1.notify_all();
+    }
+
+    /// The server at this one was killed.
+    fn wait_for_another(&self, old: &str) {
+        let now = self.0.lock().unwrap();
+        drop(self.1.wait_while(now, |now| now == old).unwrap());
+    }
+}
+
+fn kills(number: u64, terms: &Terms) {
     let mut server = Server::new(&Terms {
         budget: r#"{ epsilon = "1000" }"#,
         ben: "{}",
-        ..Terms::default()
+        ..terms.clone()
     });
-    let address = Mutex::new(server.address.clone());
+    let address = Address::new(&server.address);
     let end = AtomicBool::new(false);
-    let (started, starts) = channel();
+    let (replied, replies) = channel();
     let answers: Answers = thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
-                let (address, end, started) = (&address, &end, started.clone());
-                scope.spawn(move || spend(client, address, end, &started))
+                let (address, end, replied) = (&address, &end, replied.clone());
+                scope.spawn(move || spend(client, address, end, &replied))
             })
             .collect();
-        drop(started);
-        // Requests between two kills: from 1 to 24, in no order.
+        drop(replied);
+        // Replies between two kills: from 1 to 24, in no order. Meanwhile other requests run.
         for kill in 0..number {
             for _ in 0..(kill * 7919 + 11) % 24 + 1 {
-                starts.recv().unwrap();
+                replies.recv().unwrap();
             }
             server.kill_and_restart();
-            *address.lock().unwrap() = server.address.clone();
+            address.set(&server.address);
         }
         end.store(true, Ordering::Relaxed);
         let clients = clients
@@ -86,27 +123,17 @@ fn kills(number: u64) {
 }
 
 /// Launches with one key after the other, each until the server says what became of it.
-fn spend(
-    client: usize,
-    address: &Mutex<String>,
-    end: &AtomicBool,
-    started: &Sender<()>,
-) -> Answers {
+fn spend(client: usize, address: &Address, end: &AtomicBool, replied: &Sender<()>) -> Answers {
     let mut answers = Answers::new();
     for number in 0.. {
         let key = format!("{client}-{number}");
         loop {
-            let place = address
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
-            // Nobody listens at the end.
-            let _ = started.send(());
+            let place = address.now();
             let request = Ask::new("POST", RELEASE).token(ANA);
             let request = request.header("Idempotency-Key", &key);
             let request = request.json(&count("age > 30", "0.001"));
             let Ok(reply) = request.try_send(&place) else {
-                thread::yield_now();
+                address.wait_for_another(&place);
                 continue;
             };
             match (reply.status, reply.code()) {
@@ -115,6 +142,8 @@ fn spend(
                 (_, "busy" | "too_many") => continue,
                 _ => panic!("{key}: {}", reply.text),
             }
+            // Nobody listens at the end.
+            let _ = replied.send(());
             break;
         }
         if end.load(Ordering::Relaxed) {

@@ -19,7 +19,7 @@ fn forged_foreign_and_expired_tokens_are_all_unauthorized() {
     let long = "a".repeat(10_000);
     let hash = sha256(ANA);
     let mut shapes = Vec::new();
-    for token in ["", "qs_", "qs_anb", "qs_ana ", &long, &hash, OLD] {
+    for token in ["", "qs_", "qs_anb", " qs_ana", "QS_ANA", &long, &hash, OLD] {
         shapes.push(shape(&server.get(token, "/v1/datasets")));
     }
     shapes.push(shape(

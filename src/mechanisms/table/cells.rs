@@ -4,7 +4,7 @@ use super::super::query::Domain;
 use super::super::{MechanismError, limit};
 use super::is_of;
 use crate::machine::DomainMismatch;
-use crate::table::{Condition, Grouping, Keys, Schema, TableError, Value};
+use crate::table::{Condition, Expr, Grouping, Keys, Schema, TableError, Value};
 
 /// The product of the listed values of a few columns: the domain of
 /// [`MultiplicativeWeights`](super::super::MultiplicativeWeights) that are asked conditions about these
@@ -131,6 +131,11 @@ impl Domain<Condition> for Cells {
         Err(DomainMismatch(
             "the question reads a column that is not in the domain",
         ))
+    }
+
+    /// About no column, and all rows.
+    fn example(&self) -> Option<Condition> {
+        self.schema.condition(Expr::from(true)).ok()
     }
 
     fn holds(&self, question: &Condition, record: usize) -> bool {

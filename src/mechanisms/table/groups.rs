@@ -11,7 +11,7 @@ use super::super::{
 use super::query::{One, PerGroup, TableQuery};
 use super::report::key_of;
 use super::statistic::RowsOf;
-use super::{described, is_of};
+use super::{described, fits};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::number::Epsilon;
 use crate::privacy::AddRemove;
@@ -103,8 +103,9 @@ impl TableQuery<RowsOf, PerGroup> {
     /// let thousands = (0..=100).map(|edge| 1000 * edge);
     /// let incomes = schema.count().by_buckets("income", thousands)?;
     /// let median = incomes.quantiles(AddRemove, [(1, 2)], epsilon!(0.5))?;
-    /// let (low, high) = filter.release(&median)?.remove(0);
-    /// assert!(low <= Value::from(36_000) && high >= Value::from(34_000));
+    /// let found = filter.release(&median)?;
+    /// let [(Value::Whole(low), Value::Whole(high))] = found[..] else { unreachable!() };
+    /// assert!(low <= 36_000 && high >= 34_000);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -234,7 +235,7 @@ where
     T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
-        is_of(self.plan.schema(), data.metadata())
+        fits(self.plan.schema(), data)
     }
 
     fn evaluate(&self, data: &T, scores: &mut [i64]) -> Result<(), Unavailable> {
@@ -292,7 +293,7 @@ where
     T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
-        is_of(self.plan.schema(), data.metadata())
+        fits(self.plan.schema(), data)
     }
 
     fn counts(&self, data: &T) -> Result<Vec<(u64, u64)>, Unavailable> {
@@ -328,8 +329,13 @@ impl TableQuery<RowsOf, One> {
     ///
     /// # Errors
     ///
-    /// [`TableError`] if there is no such column of whole numbers or texts.
+    /// [`TableError`] if there is no such column of whole numbers or texts, or if
+    /// [several rows of a person](TableQuery::rows_per_person) are to count: each person has one key.
     pub fn keys(&self, column: &str) -> Result<super::TableKeys, TableError> {
+        if self.rows() != 1 {
+            let problem = "each person has one key: leave out the number of rows of a person";
+            return Err(TableError::BadAmount(problem));
+        }
         super::TableKeys::new(self.schema(), self.condition().cloned(), column)
     }
 }

@@ -6,7 +6,7 @@ use super::super::{
     CountsBy, GaussianNoise, KeyHistogram, KeySource, LaplaceNoise, MechanismError, RowRelation,
     Source, Unavailable,
 };
-use super::is_of;
+use super::fits;
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::privacy::{EpsilonDelta, RhoDelta};
 use crate::table::{Condition, Kind, Schema, Table, TableError, Value, col};
@@ -113,7 +113,7 @@ where
     T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
-        is_of(&self.schema, data.metadata())
+        fits(&self.schema, data)
     }
 
     fn counts(&self, data: &T) -> Result<Vec<(Value, u64)>, Unavailable> {

@@ -51,16 +51,25 @@ pub use range::FindRange;
 pub use report::{Report, ReportRow};
 pub use statistic::{MeanOf, RowsOf, SumOf, VarianceOf};
 
-use super::{Counts, Unavailable};
+use std::borrow::Cow;
+
+use super::{Counts, Question, Unavailable};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::table::{Amount, Bound, Condition, Parts, Person, Plan, Schema, Table};
+
+/// Its name is its text.
+impl Question for Condition {
+    fn name(&self) -> Cow<'_, str> {
+        self.text().into()
+    }
+}
 
 /// The number of people with a row that satisfies the condition.
 ///
 /// So searches, sparse vectors, choices by counts and priced counts can be asked conditions.
 impl<T: Table + PublicMetadata<Metadata = Schema> + ?Sized> Counts<Condition> for T {
     fn check(data: Public<'_, Self>, question: &Condition) -> Result<(), DomainMismatch> {
-        is_of(question.schema(), data.metadata())
+        fits(question.schema(), data)
     }
 
     fn count(&self, question: &Condition) -> Result<u64, Unavailable> {
@@ -89,6 +98,20 @@ fn described(plan: &Plan, mut description: Description) -> Description {
         description = description.with("by", grouping);
     }
     description.with("schema", plan.schema().digest())
+}
+
+/// Whether a table can be asked: before anything is charged.
+fn fits<T>(asked: &Schema, data: Public<'_, T>) -> Result<(), DomainMismatch>
+where
+    T: PublicMetadata<Metadata = Schema> + ?Sized,
+{
+    is_of(asked, data.metadata())?;
+    if data.is_reachable() {
+        return Ok(());
+    }
+    Err(DomainMismatch(
+        "the engine that holds it does not answer: nothing is charged, try again",
+    ))
 }
 
 fn is_of(asked: &Schema, data: &Schema) -> Result<(), DomainMismatch> {

@@ -9,7 +9,7 @@ use super::super::{
     Unavailable,
 };
 use super::change::change_of;
-use super::is_of;
+use super::fits;
 use super::statistic::TableStatistic;
 use super::steps::{MOST_ROWS, SCALED_ROW, Stated};
 use super::{MeanOf, RowsOf, SumOf, VarianceOf};
@@ -353,8 +353,9 @@ impl<S: TableStatistic, G: Shape, R: RowRelation> Query<R> for TableQuery<S, G> 
     }
 
     fn totals(&self) -> usize {
-        let groups: usize = self.groupings.iter().map(Grouping::len).product();
-        groups * S::PARTS.len()
+        // A plan with as many as that is refused, and the product must not overflow before.
+        let groups = self.groupings.iter().map(Grouping::len);
+        groups.fold(S::PARTS.len(), usize::saturating_mul)
     }
 
     fn answer(&self, totals: &[i128]) -> Self::Answer {
@@ -408,7 +409,7 @@ where
     R: RowRelation,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
-        is_of(&self.schema, data.metadata())
+        fits(&self.schema, data)
     }
 
     fn tally(&self, data: &T, totals: &mut [i128]) -> Result<(), Unavailable> {

@@ -41,7 +41,8 @@ impl Stated {
             return self.range;
         }
         // rows · (largest in steps, or its square) is at most 2^31; one bit is for rounding the ends.
-        let bits = 30_i32.saturating_sub(rows.next_power_of_two().ilog2().cast_signed());
+        let rows = rows.checked_next_power_of_two().map_or(64, u64::ilog2);
+        let bits = 30 - rows.cast_signed();
         let bits = match parts {
             Parts::Variance => bits / 2,
             _ => bits,

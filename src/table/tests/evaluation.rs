@@ -1,9 +1,6 @@
 //! What a condition says of a row.
 
-use std::borrow::Cow;
-
 use super::patients;
-use crate::mechanisms::Question;
 use crate::table::{Column, Expr, Kind, Schema, Value, col};
 
 const TRUTHS: [Option<bool>; 3] = [Some(true), Some(false), None];
@@ -213,8 +210,8 @@ fn columns_are_places_in_order_each_once() {
 }
 
 #[test]
-fn the_name_of_a_condition_is_its_text() {
+fn a_condition_is_shown_as_its_text() {
     let condition = patients().condition("age>=18").unwrap();
-    assert_eq!(condition.name(), Cow::Borrowed("age >= 18"));
+    assert_eq!(condition.text(), "age >= 18");
     assert_eq!(format!("{condition:?}"), r#"Condition("age >= 18")"#);
 }

@@ -18,6 +18,7 @@ fn a_charge_is_durable_however_the_session_is_set_up() {
     let set = "
         ALTER ROLE queryables SET synchronous_commit = off;
         ALTER ROLE queryables SET default_transaction_isolation = 'serializable';
+        ALTER ROLE queryables SET default_transaction_read_only = on;
         CREATE TABLE seen (setting text);
         CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
             INSERT INTO seen VALUES (current_setting('synchronous_commit'));
@@ -29,10 +30,12 @@ fn a_charge_is_durable_however_the_session_is_set_up() {
     client.batch_execute(set).unwrap();
     let filter = pure(&server.ledger(), "census", "1");
     let ana = filter.party("Ana");
+    // With locks, and in one statement.
     assert_eq!(ana.release(&Numbered::new(1, "0.5")), Ok(1));
+    assert_eq!(ana.release(&Numbered::new(2, "0.25")), Ok(2));
     let seen = client.query("SELECT setting FROM seen", &[]).unwrap();
     let seen: Vec<&str> = seen.iter().map(|row| row.get(0)).collect();
-    assert_eq!(seen, ["on", "read committed"]);
+    assert_eq!(seen, ["on", "read committed", "on", "read committed"]);
 }
 
 /// A handle has read it, and takes it for damage if it is gone after a crash.

@@ -90,8 +90,9 @@ fn pass_on(
             return;
         };
         let said = &buffer[..length];
-        // A client that waits for an answer ends what it says with `Sync`, which has no contents.
-        if said.ends_with(SYNC) {
+        // A client that waits for an answer ends what it says with `Sync`, which has no contents, or with
+        // a simple query.
+        if said.ends_with(SYNC) || said.ends_with(COMMIT) {
             requests.fetch_add(1, Ordering::Relaxed);
         }
         let place = said.windows(COMMIT.len()).position(|part| part == COMMIT);

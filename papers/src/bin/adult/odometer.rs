@@ -48,7 +48,7 @@ pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcom
             if *look == now {
                 let one = for_the_curator.units().budget().number;
                 let all = for_the_curator.all()?.into_iter();
-                *reading = all.map(|spent| spent.number.div_ceil(one) as u64).collect();
+                *reading = all.map(|spent| spent.number.div_ceil(one)).collect();
             }
         }
         progress();

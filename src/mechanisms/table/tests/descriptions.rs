@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{schema, visits};
 use crate::machine::{Description, Mechanism};
-use crate::mechanisms::QueryExt;
 use crate::mechanisms::table::TableQuery;
+use crate::mechanisms::{QueryExt, query::Question};
 use crate::prelude::*;
 use crate::table::{Column, Grouping, RowTable, Schema};
 
@@ -30,6 +30,12 @@ fn a_description_says_what_is_asked() {
             schema.digest()
         )
     );
+}
+
+#[test]
+fn the_name_of_a_condition_is_its_text() {
+    let condition = schema().condition("night>3").unwrap();
+    assert_eq!(condition.name(), "night > 3");
 }
 
 #[test]
@@ -93,7 +99,7 @@ fn different_questions_have_different_descriptions() {
             .unwrap();
         described(&query.laplace(epsilon!(1)).unwrap())
     };
-    for edges in [&[0, 1][..], &[0, 1, 2], &[0, 2], &[01, 2]] {
+    for edges in [&[0, 1][..], &[0, 1, 2], &[0, 2], &[1, 2]] {
         add(buckets(edges));
     }
     let night = Grouping::keys(&schema, "night", [0, 1]).unwrap();

@@ -361,7 +361,7 @@ fn a_range_is_found_between_powers_of_two() {
         format!("{search:?}"),
         format!(
             "FindRange(relation = replace one row, threshold = 500, hits = 2, epsilon = 1, \
-             epsilon of the threshold = 0.284126984126984126984126984, column = night, edges = 103, \
+             epsilon of the threshold = 0.333333333333333333333333333, column = night, edges = 103, \
              schema = {})",
             schema.digest()
         )
@@ -388,6 +388,9 @@ fn a_range_is_found_between_powers_of_two() {
 struct Watched {
     table: RowTable,
     passes: AtomicUsize,
+    /// How often it was asked whether it can be reached.
+    reached: AtomicUsize,
+    is_reachable: bool,
 }
 
 impl Watched {
@@ -395,6 +398,8 @@ impl Watched {
         Self {
             table: (*table_of(schema, &VISITS)).clone(),
             passes: AtomicUsize::new(0),
+            reached: AtomicUsize::new(0),
+            is_reachable: true,
         }
     }
 
@@ -408,6 +413,11 @@ impl PublicMetadata for Watched {
 
     fn metadata(&self) -> &Schema {
         self.table.schema()
+    }
+
+    fn is_reachable(&self) -> bool {
+        self.reached.fetch_add(1, Ordering::Relaxed);
+        self.is_reachable
     }
 }
 
@@ -486,12 +496,60 @@ fn a_question_of_another_schema_is_refused_before_anything_is_counted() {
         .find_range(AddRemove, "night", 5, epsilon!(1))
         .unwrap();
     mismatch(filter.release(&range).map(drop));
+    let cells = Cells::of(&other, ["state"]).unwrap();
+    let weights = MultiplicativeWeights::<_, Condition>::new(cells, 8, 4, 2, epsilon!(1)).unwrap();
+    mismatch(filter.launch(&weights).map(drop));
     assert_eq!(filter.privacy_loss(), before);
     assert_eq!(table.passes(), 0);
 
     let ours = schema.count().laplace(epsilon!(1)).unwrap();
     filter.release(&ours).unwrap();
     assert_eq!(table.passes(), 1);
+}
+
+/// To ask an engine is a round trip.
+#[test]
+fn a_search_for_a_range_asks_once_whether_the_engine_answers() {
+    let schema = schema();
+    let table = Arc::new(Watched {
+        is_reachable: false,
+        ..Watched::new(&schema)
+    });
+    let filter = Filter::concurrent(PureDp, epsilon!(10));
+    let filter = start(&filter, Arc::clone(&table)).unwrap();
+    let range = schema
+        .find_range(AddRemove, "night", 5, epsilon!(1))
+        .unwrap();
+    let unreachable = "the engine that holds it does not answer: nothing is charged, try again";
+    let refused = LaunchError::DomainMismatch(DomainMismatch(unreachable));
+    assert_eq!(filter.release(&range), Err(refused));
+    assert_eq!(filter.privacy_loss(), Epsilon::ZERO);
+    assert_eq!(table.reached.load(Ordering::Relaxed), 1);
+    assert_eq!(table.passes(), 0);
+}
+
+/// A parameter that would be ignored is refused.
+#[test]
+fn several_rows_of_a_person_have_no_keys() {
+    let keys = schema().count().rows_per_person(2).keys("state");
+    let problem = "each person has one key: leave out the number of rows of a person";
+    assert_eq!(keys.map(drop), Err(TableError::BadAmount(problem)));
+}
+
+/// What is out of its range is refused with noise; before, it can be described.
+#[test]
+fn a_query_out_of_its_range_does_not_panic() {
+    use crate::mechanisms::Query;
+
+    let mut query = schema().mean("hours").unwrap().by("state").unwrap();
+    query = query.rows_per_person(u64::MAX);
+    let description = Query::<AddRemove>::describe(&query);
+    assert_eq!(description.get("range"), Some("0..=80"));
+    let edges = Grouping::buckets(&schema(), "night", 0..=(1 << 17)).unwrap();
+    for _ in 0..4 {
+        query = query.grouped(edges.clone());
+    }
+    assert_eq!(Query::<AddRemove>::totals(&query), usize::MAX);
 }
 
 /// A key histogram has a δ: another filter.

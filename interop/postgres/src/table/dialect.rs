@@ -1,0 +1,216 @@
+//! How PostgreSQL spells a plan.
+
+use queryables::table::Kind;
+use queryables::table::sql::{Dialect, Parameter};
+
+/// PostgreSQL, with a database in UTF-8 and sessions in UTC.
+pub(crate) struct Postgres;
+
+impl Dialect for Postgres {
+    const DOUBLE: &'static str = "double precision";
+    const WIDE: &'static str = "numeric";
+    const TEXT: &'static str = "text";
+
+    fn quoted(&self, name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
+    fn placeholder(&self, number: usize, parameter: &Parameter) -> String {
+        let kind = type_of(parameter.kind());
+        match parameter {
+            Parameter::List(..) => format!("${number}::{kind}[]"),
+            // Two constants have no column that says how they compare.
+            Parameter::One(_) if kind == "text" => format!("(${number}::text COLLATE \"C\")"),
+            Parameter::One(_) => format!("${number}::{kind}"),
+        }
+    }
+
+    /// An infinite date or time is before or after all others, as its order says.
+    fn column(&self, column: &str, kind: Kind) -> String {
+        let cast = format!("CAST({column} AS {})", type_of(kind));
+        match kind {
+            Kind::Whole | Kind::Bool | Kind::Date | Kind::Time => cast,
+            Kind::Real => format!("NULLIF({cast}, 'NaN')"),
+            Kind::Text => format!("({cast} COLLATE \"C\")"),
+        }
+    }
+
+    fn is_in(&self, value: &str, list: &str) -> String {
+        format!("({value} = ANY({list}))")
+    }
+
+    fn edges_below(&self, value: &str, edges: &str) -> String {
+        format!("width_bucket({value}, {edges})")
+    }
+
+    fn list_table(&self, list: &str, name: &str) -> String {
+        format!("unnest({list}) WITH ORDINALITY AS {name} (key, place)")
+    }
+
+    /// Of 64-bit numbers it is a `numeric`.
+    fn sum(&self, number: &str) -> String {
+        format!("SUM({number})")
+    }
+
+    fn quotient(&self, dividend: &str, divisor: &str) -> String {
+        format!("({dividend} / {divisor})")
+    }
+
+    fn wide_quotient(&self, dividend: &str, divisor: &str) -> String {
+        format!("div({dividend}, {divisor})")
+    }
+}
+
+fn type_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Whole => "bigint",
+        Kind::Real => "double precision",
+        Kind::Text => "text",
+        Kind::Bool => "boolean",
+        Kind::Date => "date",
+        Kind::Time => "timestamp",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use queryables::table::sql::Statement;
+    use queryables::table::{
+        Amount, Bound, Column, Domain, Expr, Grouping, Parts, Plan, Schema, Value, col,
+    };
+    use tables::Draw;
+
+    /// In every text that an analyst writes here.
+    const MARK: &str = "Quagga";
+
+    const UGLY: [&str; 12] = [
+        "'", "\"", "\\", "$1", "--", "/*", ";", "\n", "COLLATE", "\u{85}", "é", "$$",
+    ];
+
+    fn text(draw: &mut Draw) -> String {
+        let mut text = String::new();
+        for _ in 0..draw.below(4) {
+            text.push_str(UGLY[draw.below(UGLY.len())]);
+        }
+        format!(
+            "{text}{MARK}{}{}",
+            draw.below(1 << 20),
+            UGLY[draw.below(UGLY.len())]
+        )
+    }
+
+    fn schema() -> Schema {
+        let columns = [
+            Column::new("person", Kind::Text),
+            Column::new("a \"word\"", Kind::Text),
+            Column::new("number", Kind::Whole),
+        ];
+        Schema::of_people("person", columns).unwrap()
+    }
+
+    /// A plan of a shape that the first draw decides, with constants that the second decides.
+    fn plan(shape: &mut Draw, constants: &mut Draw) -> Plan {
+        let schema = schema();
+        let condition = schema.condition(truth(shape, constants, 3)).unwrap();
+        let keys: Vec<String> = (0..3).map(|_| text(constants)).collect();
+        let grouping = if shape.below(2) == 0 {
+            Grouping::keys(&schema, "a \"word\"", keys).unwrap()
+        } else {
+            let mut edges = keys;
+            edges.sort();
+            Grouping::buckets(&schema, "a \"word\"", edges).unwrap()
+        };
+        let low = constants.below(9) as i64;
+        let number = schema.number(col("number") * low).unwrap();
+        let amount = Amount::of(number, 0, -low, low).unwrap();
+        let bound = constants.below(1 << 20) as u64 + 1;
+        let bound = [Bound::Each(bound), Bound::L1(bound), Bound::L2(bound)][shape.below(3)];
+        Plan::new(
+            &schema,
+            Some(condition),
+            (amount, Parts::Value),
+            vec![grouping],
+            bound,
+        )
+        .unwrap()
+    }
+
+    fn truth(shape: &mut Draw, constants: &mut Draw, depth: usize) -> Expr {
+        let word = || col("a \"word\"");
+        match shape.below(if depth == 0 { 4 } else { 7 }) {
+            0 => word().eq(text(constants)),
+            1 => {
+                let many = constants.below(5) + 1;
+                let texts: Vec<Value> = (0..many).map(|_| text(constants).into()).collect();
+                word().is_in(texts)
+            }
+            2 => word().between(text(constants), text(constants)),
+            3 => col("number").lt(constants.below(1000) as i64),
+            4 => !truth(shape, constants, depth - 1),
+            5 => truth(shape, constants, depth - 1).is_null(),
+            _ => truth(shape, constants, depth - 1).eq(truth(shape, constants, depth - 1)),
+        }
+    }
+
+    fn rendered(plan: &Plan) -> Statement {
+        let from = Statement {
+            text: Postgres.quoted("rows"),
+            parameters: vec![],
+        };
+        Statement::tally(&Postgres, from, plan).unwrap()
+    }
+
+    #[test]
+    fn nothing_that_an_analyst_writes_is_in_the_text() {
+        for seed in 0..2_000 {
+            let plans = [1, 2].map(|constants| {
+                plan(&mut Draw::new(seed), &mut Draw::new(constants << 32 | seed))
+            });
+            let [one, other] = plans.each_ref().map(rendered);
+            assert_eq!(one.text, other.text);
+            assert!(!one.text.contains(MARK));
+            assert!(format!("{:?}", one.parameters).contains(MARK));
+        }
+    }
+
+    /// Also where a question has every kind of column.
+    #[test]
+    fn texts_of_random_plans_hold_only_what_they_may() {
+        let allowed =
+            |byte: u8| byte.is_ascii_alphanumeric() || b" \"$:[],()*+-/<=>_.'".contains(&byte);
+        for seed in 0..2_000 {
+            let mut draw = Draw::new(seed);
+            let schema = draw.schema();
+            let statement = rendered(&draw.plan(&schema));
+            assert!(statement.text.bytes().all(allowed), "{}", statement.text);
+            // Quotes are around the number that is none, and around the ends of 64 bits.
+            let quoted = statement.text.split('\'').skip(1).step_by(2);
+            let known = ["NaN", "-9223372036854775808", "9223372036854775807"];
+            for quoted in quoted {
+                assert!(known.contains(&quoted), "{quoted}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_quoted() {
+        assert_eq!(
+            Postgres.quoted("a\"; DROP TABLE \"b"),
+            "\"a\"\"; DROP TABLE \"\"b\""
+        );
+        let categories = Domain::Categories(vec![MARK.into()]);
+        let column = Column::new("x", Kind::Text).with(categories);
+        let schema = Schema::of_rows([column]).unwrap();
+        let grouping = Grouping::of(&schema, "x").unwrap();
+        let one = (Amount::one(0).unwrap(), Parts::Value);
+        let plan = Plan::new(&schema, None, one, vec![grouping], Bound::Row).unwrap();
+        let expected = "WITH kept AS (SELECT CAST((0 * 1 + (keys0.place - 1)) AS BIGINT) AS place, \
+            $2::bigint AS amount FROM \"rows\" AS t \
+            JOIN unnest($1::text[]) WITH ORDINALITY AS keys0 (key, place) \
+            ON (CAST(t.\"x\" AS text) COLLATE \"C\") = keys0.key), \
+            numbers AS (SELECT place, amount AS number1 FROM kept) \
+            SELECT place, CAST(SUM(number1) AS text) AS total1 FROM numbers GROUP BY place";
+        assert_eq!(rendered(&plan).text, expected);
+    }
+}
