@@ -52,10 +52,12 @@
 #![warn(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
-    clippy::must_use_candidate,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing
+    clippy::must_use_candidate
+)]
+// Tests may panic.
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)
 )]
 
 mod amounts;

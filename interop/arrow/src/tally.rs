@@ -118,7 +118,7 @@ fn tally_people<Q: Key + ?Sized, G: Group, S: Sums>(
                 if group != NONE {
                     let amount = rows.amounts.get(row).copied().unwrap_or_default();
                     people.add(person, G::of(group), S::default, |sums| {
-                        sums.add(plan, amount)
+                        sums.add(plan, amount);
                     });
                 }
             })
