@@ -178,6 +178,9 @@ impl Ledger {
     /// survive, [add](crate::account::time_uniform::TimeUniformOdometer::add) each loss to a copy and write the copy down
     /// ([`SavedRule`]) before the release; after a restart, start it from what was written.
     ///
+    /// For a table take `start_table`, which also writes down who one person is: here nothing of the schema
+    /// is a term, and nobody notices if the next start has another.
+    ///
     /// [`Odometer::capped`]: crate::compose::Odometer::capped
     /// [`TimeUniform`]: crate::compose::TimeUniform
     /// [`SavedRule`]: crate::account::SavedRule

@@ -89,7 +89,7 @@ pub trait Counts<Q: ?Sized> {
     /// default every question is.
     ///
     /// A mechanism asks this before it draws noise or counts anything. A launch is then refused before
-    /// it is charged, and a query is [`Fault::InvalidQuery`].
+    /// it is charged, and a query is [`Fault::InvalidQuery`](crate::machine::Fault::InvalidQuery).
     ///
     /// # Errors
     ///

@@ -79,7 +79,7 @@ fn every_public_name_is_a_mechanism_or_known_not_to_be_one() {
 
 /// Machines, answers, errors, accuracies, relations and what mechanisms are made of; and `OnRows`, which has what
 /// its mechanism has.
-const OTHERS: [&str; 41] = [
+const OTHERS: [&str; 43] = [
     "About",
     "AboveThresholdMachine",
     "Accuracy",
@@ -94,6 +94,8 @@ const OTHERS: [&str; 41] = [
     "Grouped",
     "KeyHistogram",
     "KeyNoise",
+    "KeyOf",
+    "KeySource",
     "Lattice",
     "MOST_MEMORY",
     "MeanAccuracy",

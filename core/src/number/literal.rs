@@ -184,19 +184,19 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "more digits than can be held exactly")]
+    #[should_panic(expected = "write fewer digits: no more can be held exactly")]
     fn what_cannot_be_held_is_refused() {
         let _ = Epsilon::literal("1e-28");
     }
 
     #[test]
-    #[should_panic(expected = "larger than can be held")]
+    #[should_panic(expected = "write a smaller number: this one cannot be held")]
     fn what_is_too_large_is_refused() {
         let _ = Delta::literal("1.1");
     }
 
     #[test]
-    #[should_panic(expected = "too small")]
+    #[should_panic(expected = "write a larger number: this one is out of range")]
     fn a_confidence_of_zero_is_refused() {
         let _ = Confidence::literal("0.0");
     }

@@ -64,13 +64,13 @@ use crate::privacy::facts::BoundedRanges;
 /// is how far in *rank* an answer is off; how far that is in the attribute depends on how dense the
 /// rows are there.
 ///
-/// The odds are exact ([`PiecewiseChoice`]). A value outside the range counts as the end next to it; a
+/// The odds are exact. A value outside the range counts as the end next to it; a
 /// row that cannot be read, as zero or the end next to that. Answers come in the order of the
 /// quantiles, sorted, which is postprocessing. Running time depends on the data.
 ///
 /// # Without a range
 ///
-/// Where no range is known, look for one with [`AboveThreshold`](super::AboveThreshold): a search
+/// Where no range is known, look for one with [`AboveThreshold`](crate::mechanisms::AboveThreshold): a search
 /// over powers of two costs one hit. It finds a quantile, too, up to a factor of two, and within it
 /// another search or this mechanism finds it more precisely.
 ///

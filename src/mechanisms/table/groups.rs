@@ -325,7 +325,7 @@ where
 
 impl TableQuery<RowsOf, One> {
     /// The number of people with each value of a column, for values that nobody listed. It waits for its
-    /// noise and a threshold: [`TableKeys`].
+    /// noise and a threshold: [`TableKeys`](super::TableKeys).
     ///
     /// # Errors
     ///

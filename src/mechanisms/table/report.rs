@@ -37,7 +37,9 @@ use crate::table::Grouping;
 pub struct Report {
     /// The grouped columns.
     pub columns: Vec<String>,
-    /// With which probability an interval holds the truth: each by itself.
+    /// With which probability an interval holds the truth: each by itself. The truth is that of the bounded
+    /// rows ([`Accuracy::about`](crate::mechanisms::Accuracy::about)): where a person is in more groups than the bound allows, each of them
+    /// holds a part of that person.
     pub confidence: String,
     /// Group by group.
     pub rows: Vec<ReportRow>,
