@@ -54,6 +54,15 @@ impl Measure for AnyMeasure {
         })
     }
 
+    /// What is stated of a sample is about one order, that in which the record is added: it is an error
+    /// here, before some measure prices the fact for that order alone.
+    fn in_both_orders(&self, loss: Fact) -> Result<Fact, UnknownLoss> {
+        if is_of_one_order(&loss) {
+            return Err(UnknownLoss("it is stated for one order of two datasets"));
+        }
+        Ok(loss)
+    }
+
     fn join(&self, one: &Fact, other: &Fact) -> Fact {
         match one.partial_cmp(other) {
             Some(Ordering::Less | Ordering::Equal) => other.clone(),
@@ -64,6 +73,14 @@ impl Measure for AnyMeasure {
 
     fn group(&self, loss: &Fact, distance: Distance) -> Result<Fact, UnknownLoss> {
         loss.at(distance)
+    }
+}
+
+fn is_of_one_order(fact: &Fact) -> bool {
+    match fact {
+        Fact::SampledGaussian(_) => true,
+        Fact::Either(facts) => facts.iter().any(is_of_one_order),
+        _ => false,
     }
 }
 
@@ -167,6 +184,19 @@ mod tests {
 
     fn laplace(epsilon: &str) -> Laplace {
         Laplace::of_count(epsilon.parse().unwrap())
+    }
+
+    #[test]
+    fn what_is_stated_of_a_sample_is_about_one_order() {
+        let gaussian = Gaussian::Mu("0.5".parse().unwrap());
+        let sampled = SampledGaussian::new("0.1".parse().unwrap(), gaussian);
+        let sampled = Fact::SampledGaussian(sampled);
+        let either = Fact::Either(Box::new([pure("0.1"), sampled.clone()]));
+        let why = UnknownLoss("it is stated for one order of two datasets");
+        for fact in [sampled, either] {
+            assert_eq!(AnyMeasure.in_both_orders(fact), Err(why));
+        }
+        assert_eq!(AnyMeasure.in_both_orders(pure("0.1")), Ok(pure("0.1")));
     }
 
     fn facts() -> Vec<Fact> {
