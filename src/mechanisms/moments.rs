@@ -66,7 +66,7 @@ pub trait Moment: Copy + fmt::Debug {
     /// From what is known of each sum.
     fn accuracy(sums: SumAccuracy) -> Self::Accuracy;
 
-    /// How far off it is, if there are so many rows.
+    /// How far off it is, for this number of rows.
     fn for_rows(accuracy: &Self::Accuracy, rows: u64) -> f64;
 
     /// The best guess, and where the truth is, if each sum is so far off.

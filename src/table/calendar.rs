@@ -108,7 +108,7 @@ pub(super) fn read_time(text: &str) -> Option<i64> {
     in_range.then(|| i64::from(days) * MICROSECONDS_OF_A_DAY + of_day)
 }
 
-/// The number that so many digits are, and what comes after them.
+/// The number that this many digits are, and what comes after them.
 fn digits(text: &str, many: usize) -> Option<(i64, &str)> {
     let (digits, rest) = text.split_at_checked(many)?;
     let all = many <= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());

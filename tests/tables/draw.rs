@@ -31,7 +31,7 @@ impl Draw {
         number as i64
     }
 
-    /// Once in so many times.
+    /// Once in this number of times, on average.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

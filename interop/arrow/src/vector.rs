@@ -26,7 +26,7 @@ pub(crate) enum Vector<'a> {
 /// Numbers, of which some may be missing.
 pub(crate) struct Numbers<'a, T: Copy> {
     pub(crate) values: Values<'a, T>,
-    /// Where there is a number; everywhere if nothing is said.
+    /// Where there is a number; everywhere by default.
     pub(crate) known: Option<NullBuffer>,
 }
 

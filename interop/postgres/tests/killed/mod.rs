@@ -61,7 +61,7 @@ fn kill(server: &Server, hard: bool) -> bool {
     }
 }
 
-/// Tallies until so many processes were killed.
+/// Tallies until this number of processes was killed.
 fn tally_while_processes_are_killed(name: &str, kills: usize) {
     let Some(server) = Server::new(name) else {
         return;
