@@ -1,11 +1,14 @@
 //! Keys that nobody listed, counted.
 
-use hashbrown::HashMap;
+use std::marker::PhantomData;
+
+use hashbrown::{HashMap, HashTable};
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Condition, Kind, Value};
 
 use crate::evaluate::Batch;
-use crate::people::{Entry, Kept, Key, by_person};
+use crate::people::{EntryOf, Pass, by_person};
+use crate::person::{Kept, Key};
 use crate::scan::Scan;
 
 /// The number of people with each key, by key. Each person has one: the least of their rows.
@@ -49,19 +52,53 @@ where
     V::Owned: Into<Value>,
 {
     let mut counted = Vec::new();
-    by_person::<V, (), u64, _>(
-        scan,
-        most_bytes,
-        |keys, batch| {
-            each_key::<V>(batch, condition, place, |_, key| {
-                keys.add(key, (), u64::default, |count| *count += 1);
-            })
-        },
-        |count, other| *count += other,
-        |entries| entries,
-        |entries| counted.extend(entries.into_iter().map(|entry| (entry.person, entry.kept))),
-    )?;
+    let pass = Rows::<V> {
+        condition,
+        place,
+        keys: PhantomData,
+    };
+    by_person(&pass, scan, most_bytes, |keys| counted.extend(keys))?;
     Ok(in_order(counted))
+}
+
+struct Rows<'a, V: ?Sized> {
+    condition: Option<&'a Condition>,
+    place: usize,
+    keys: PhantomData<fn(&V)>,
+}
+
+impl<V: Key + ?Sized> Pass for Rows<'_, V> {
+    type Key = V;
+    type Group = ();
+    type Kept = u64;
+    type Update = ();
+    type Scratch = ();
+    type Total = Vec<(V::Owned, u64)>;
+
+    fn read(
+        &self,
+        batch: &Batch<'_>,
+        (): &mut (),
+        mut row: impl FnMut(&V, (), ()),
+    ) -> Result<(), Unavailable> {
+        each_key::<V>(batch, self.condition, self.place, |_, key| row(key, (), ()))
+    }
+
+    fn start(&self) -> u64 {
+        0
+    }
+
+    fn add(&self, count: &mut u64, (): ()) {
+        *count += 1;
+    }
+
+    fn total(&self) -> Self::Total {
+        Vec::new()
+    }
+
+    fn finish(&self, counted: &mut Self::Total, keys: HashTable<EntryOf<Self>>) {
+        counted.extend(keys.into_iter().map(|entry| (entry.person, entry.kept)));
+    }
 }
 
 fn of_people<Q: Key + ?Sized, V: Key + ?Sized>(
@@ -74,38 +111,80 @@ where
     Option<V::Owned>: Kept,
 {
     let mut all: HashMap<V::Owned, u64> = HashMap::new();
-    by_person::<Q, (), Option<V::Owned>, _>(
-        scan,
-        most_bytes,
-        |people, batch| {
-            let rows = batch.rows;
-            let mut keys: Vec<Option<V::Owned>> = vec![None; rows];
-            each_key::<V>(batch, condition, place, |row, key| {
-                if let Some(slot) = keys.get_mut(row) {
-                    *slot = Some(key.to_owned());
-                }
-            })?;
-            Q::each(&batch.column(person)?, |row, person| {
-                if let Some(key) = keys.get_mut(row).and_then(Option::take) {
-                    people.add(person, (), || None, |least| keep_least(least, Some(key)));
-                }
-            })
+    let pass = People::<Q, V> {
+        rows: Rows {
+            condition,
+            place,
+            keys: PhantomData,
         },
-        keep_least,
-        |entries: Vec<Entry<_, (), Option<V::Owned>>>| {
-            let mut counted: HashMap<V::Owned, u64> = HashMap::new();
-            for key in entries.into_iter().filter_map(|entry| entry.kept) {
-                *counted.entry(key).or_default() += 1;
-            }
-            counted
-        },
-        |counted| {
-            for (key, count) in counted {
-                *all.entry(key).or_default() += count;
-            }
-        },
-    )?;
+        person,
+        persons: PhantomData,
+    };
+    by_person(&pass, scan, most_bytes, |counted| {
+        for (key, count) in counted {
+            *all.entry(key).or_default() += count;
+        }
+    })?;
     Ok(in_order(all))
+}
+
+struct People<'a, Q: ?Sized, V: ?Sized> {
+    rows: Rows<'a, V>,
+    person: usize,
+    persons: PhantomData<fn(&Q)>,
+}
+
+impl<Q: Key + ?Sized, V: Key + ?Sized> Pass for People<'_, Q, V>
+where
+    V::Owned: Clone + std::hash::Hash,
+    Option<V::Owned>: Kept,
+{
+    type Key = Q;
+    type Group = ();
+    type Kept = Option<V::Owned>;
+    type Update = Option<V::Owned>;
+    type Scratch = ();
+    type Total = HashMap<V::Owned, u64>;
+
+    fn read(
+        &self,
+        batch: &Batch<'_>,
+        (): &mut (),
+        mut row: impl FnMut(&Q, (), Option<V::Owned>),
+    ) -> Result<(), Unavailable> {
+        let mut keys: Vec<Option<V::Owned>> = vec![None; batch.rows];
+        let Rows {
+            condition, place, ..
+        } = self.rows;
+        each_key::<V>(batch, condition, place, |number, key| {
+            if let Some(slot) = keys.get_mut(number) {
+                *slot = Some(key.to_owned());
+            }
+        })?;
+        Q::each(&batch.column(self.person)?, |number, person| {
+            if let Some(key) = keys.get_mut(number).and_then(Option::take) {
+                row(person, (), Some(key));
+            }
+        })
+    }
+
+    fn start(&self) -> Option<V::Owned> {
+        None
+    }
+
+    fn add(&self, least: &mut Option<V::Owned>, key: Option<V::Owned>) {
+        keep_least(least, key);
+    }
+
+    fn total(&self) -> Self::Total {
+        HashMap::new()
+    }
+
+    fn finish(&self, counted: &mut Self::Total, people: HashTable<EntryOf<Self>>) {
+        for key in people.into_iter().filter_map(|entry| entry.kept) {
+            *counted.entry(key).or_default() += 1;
+        }
+    }
 }
 
 fn keep_least<T: Ord>(least: &mut Option<T>, other: Option<T>) {

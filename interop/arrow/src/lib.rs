@@ -70,6 +70,7 @@ mod evaluate;
 mod groups;
 mod keys;
 mod people;
+mod person;
 mod progress;
 mod scan;
 mod source;

@@ -1,12 +1,16 @@
 //! Plans, tallied.
 
+use std::marker::PhantomData;
+
+use hashbrown::HashTable;
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Bound, Kind, Parts, Plan};
 
 use crate::amounts::amounts;
 use crate::evaluate::Batch;
 use crate::groups::{Groups, NONE};
-use crate::people::{Entry, Group, Kept, Key, by_person};
+use crate::people::{EntryOf, Pass, by_person};
+use crate::person::{Entry, Group, Kept, Key};
 use crate::scan::Scan;
 
 /// The totals of a plan where each row is a person: nothing is kept but the totals.
@@ -16,7 +20,7 @@ pub(crate) fn of_rows(plan: &Plan, scan: &Scan<'_>) -> Result<Vec<i128>, Unavail
     let start = || (vec![0; plan.totals()], Rows::default());
     let totals = scan.run(start, |(totals, rows), batch| {
         if is_plain {
-            add(totals, 0, &[plain(plan, batch, &mut rows.amounts)?]);
+            add(totals, 0, &[plain(plan, batch, &mut rows.amounts)?], 1);
             return Ok(());
         }
         rows.fill(plan, &groups, batch)?;
@@ -34,7 +38,7 @@ pub(crate) fn of_rows(plan: &Plan, scan: &Scan<'_>) -> Result<Vec<i128>, Unavail
                 let mut numbers = plan.numbers(*amount);
                 let numbers = numbers.get_mut(..plan.parts().len()).unwrap_or_default();
                 plan.bound().apply(numbers, 1);
-                add(totals, *group, numbers);
+                add(totals, *group, numbers, plan.parts().len());
             }
         }
         Ok(())
@@ -79,6 +83,10 @@ pub(crate) fn of_people(
     }
 }
 
+/// A person has one entry for all groups where it takes at most this many bytes, and otherwise one for
+/// each group in which there are rows of theirs.
+const MOST_DENSE: usize = 512;
+
 /// Chooses what is kept for a person: no more than the plan needs.
 fn of_people_named<Q: Key + ?Sized>(
     plan: &Plan,
@@ -90,80 +98,260 @@ fn of_people_named<Q: Key + ?Sized>(
     let rows: u128 = pieces.map(|piece| u128::from(piece.most_rows())).sum();
     let is_one = plan.parts() == Parts::Value && !matches!(plan.bound(), Bound::Rows(_));
     let is_narrow = is_one && rows.saturating_mul(plan.largest_row()) < 1 << 63;
-    let tally = match (plan.groups(), is_narrow) {
-        (1, true) => tally_people::<Q, (), i64>,
-        (1, false) => tally_people::<Q, (), Wide>,
-        (_, true) => tally_people::<Q, u32, i64>,
-        (_, false) => tally_people::<Q, u32, Wide>,
+    let size = if is_narrow {
+        size_of::<i64>()
+    } else {
+        size_of::<Wide>()
+    };
+    let is_dense = plan.groups().saturating_mul(size) <= MOST_DENSE;
+    let tally = match (plan.groups(), is_dense, is_narrow) {
+        (1, _, true) => tally_people::<Q, One<i64>>,
+        (1, _, false) => tally_people::<Q, One<Wide>>,
+        (_, true, true) => tally_people::<Q, Dense<i64>>,
+        (_, true, false) => tally_people::<Q, Dense<Wide>>,
+        (_, false, true) => tally_people::<Q, Sparse<i64>>,
+        (_, false, false) => tally_people::<Q, Sparse<Wide>>,
     };
     tally(plan, scan, person, most_bytes)
 }
 
-fn tally_people<Q: Key + ?Sized, G: Group, S: Sums>(
+fn tally_people<Q: Key + ?Sized, L: Layout>(
     plan: &Plan,
     scan: &Scan<'_>,
     person: usize,
     most_bytes: usize,
 ) -> Result<Vec<i128>, Unavailable> {
-    let groups = Groups::of(plan)?;
+    let tally = Tally::<Q, L> {
+        plan,
+        groups: Groups::of(plan)?,
+        person,
+        kinds: PhantomData,
+    };
     let mut totals = vec![0; plan.totals()];
-    by_person::<Q, G, S, _>(
-        scan,
-        most_bytes,
-        |people, batch| {
-            let mut rows = Rows::default();
-            rows.fill(plan, &groups, batch)?;
-            Q::each(&batch.column(person)?, |row, person| {
-                let group = rows.groups.get(row).copied().unwrap_or(NONE);
-                if group != NONE {
-                    let amount = rows.amounts.get(row).copied().unwrap_or_default();
-                    people.add(person, G::of(group), S::default, |sums| {
-                        sums.add(plan, amount);
-                    });
-                }
-            })
-        },
-        S::merge,
-        |entries| bounded(plan, entries),
-        |part| add(&mut totals, 0, &part),
-    )?;
+    by_person(&tally, scan, most_bytes, |part| {
+        add(&mut totals, 0, &part, 1);
+    })?;
     Ok(totals)
 }
 
-/// The totals of some people, each bounded.
-fn bounded<K: Ord, G: Group, S: Sums>(plan: &Plan, mut entries: Vec<Entry<K, G, S>>) -> Vec<i128> {
-    let mut totals = vec![0; plan.totals()];
-    let parts = plan.parts().len();
-    if plan.groups() > 1 {
+/// A plan over people whom `person` names.
+struct Tally<'p, Q: ?Sized, L> {
+    plan: &'p Plan,
+    groups: Groups<'p>,
+    person: usize,
+    kinds: PhantomData<fn(&Q, L)>,
+}
+
+impl<Q: Key + ?Sized, L: Layout> Pass for Tally<'_, Q, L> {
+    type Key = Q;
+    type Group = L::Group;
+    type Kept = L::Kept;
+    type Update = L::Update;
+    type Scratch = Rows;
+    type Total = Vec<i128>;
+
+    fn read(
+        &self,
+        batch: &Batch<'_>,
+        rows: &mut Rows,
+        mut row: impl FnMut(&Q, L::Group, L::Update),
+    ) -> Result<(), Unavailable> {
+        rows.fill(self.plan, &self.groups, batch)?;
+        Q::each(&batch.column(self.person)?, |number, person| {
+            let group = rows.groups.get(number).copied().unwrap_or(NONE);
+            if group != NONE {
+                let amount = rows.amounts.get(number).copied().unwrap_or_default();
+                let (group, update) = L::row(group, amount);
+                row(person, group, update);
+            }
+        })
+    }
+
+    fn start(&self) -> L::Kept {
+        L::start(self.plan.groups())
+    }
+
+    #[inline]
+    fn add(&self, kept: &mut L::Kept, update: L::Update) {
+        L::add(self.plan, kept, update);
+    }
+
+    fn total(&self) -> Vec<i128> {
+        vec![0; self.plan.totals()]
+    }
+
+    fn finish(&self, totals: &mut Vec<i128>, people: HashTable<EntryOf<Self>>) {
+        let mut numbers = Vec::new();
+        if !L::HAS_SEVERAL {
+            for entry in people {
+                bounded::<_, L>(
+                    self.plan,
+                    std::slice::from_ref(&entry),
+                    &mut numbers,
+                    totals,
+                );
+            }
+            return;
+        }
         // The groups of a person stand together, in their order.
+        let mut entries: Vec<_> = people.into_iter().collect();
         entries.sort_unstable_by(|one, other| {
             (&one.person, one.group).cmp(&(&other.person, other.group))
         });
-    }
-    let mut numbers = Vec::new();
-    for person in entries.chunk_by(|one, other| one.person == other.person) {
-        numbers.clear();
-        for entry in person {
-            let sums = match plan.bound() {
-                // However many rows there are: one.
-                Bound::First => [plan.amount().range().0.into(), 0, 0],
-                _ => entry.kept.numbers(),
-            };
-            numbers.extend(sums.into_iter().take(parts));
-        }
-        let rows = person.iter().map(|entry| entry.kept.rows()).sum();
-        plan.bound().apply(&mut numbers, rows);
-        for (entry, numbers) in person.iter().zip(numbers.chunks(parts)) {
-            add(&mut totals, entry.group.number(), numbers);
+        for person in entries.chunk_by(|one, other| one.person == other.person) {
+            bounded::<_, L>(self.plan, person, &mut numbers, totals);
         }
     }
-    totals
 }
+
+/// Adds what one person adds to the totals, bounded. `numbers` is scratch.
+fn bounded<K, L: Layout>(
+    plan: &Plan,
+    person: &[Entry<K, L::Group, L::Kept>],
+    numbers: &mut Vec<i128>,
+    totals: &mut [i128],
+) {
+    let parts = plan.parts().len();
+    numbers.clear();
+    let mut rows = 0;
+    for sums in person.iter().flat_map(|entry| L::sums(&entry.kept)) {
+        rows += sums.rows();
+        numbers.extend(sums.numbers().into_iter().take(parts));
+    }
+    if plan.bound() == Bound::First {
+        // However many rows there are in a group: one. A group without rows has zero.
+        for number in numbers.iter_mut().filter(|number| **number != 0) {
+            *number = plan.amount().range().0.into();
+        }
+    }
+    plan.bound().apply(numbers, rows);
+    let mut numbers = numbers.as_slice();
+    for entry in person {
+        let (these, others) = numbers.split_at(parts * L::sums(&entry.kept).len());
+        add(totals, entry.group.number(), these, parts);
+        numbers = others;
+    }
+}
+
+/// How the sums of a person in all groups are kept.
+trait Layout {
+    type Group: Group;
+    type Sums: Sums;
+    type Kept: Kept;
+    type Update: Kept;
+    /// Whether a person has several entries.
+    const HAS_SEVERAL: bool;
+
+    /// Where a row goes, and what it adds there.
+    fn row(group: u32, amount: i64) -> (Self::Group, Self::Update);
+    fn start(groups: usize) -> Self::Kept;
+    fn add(plan: &Plan, kept: &mut Self::Kept, update: Self::Update);
+    /// The sums of an entry: those of its group, or of all groups.
+    fn sums(kept: &Self::Kept) -> &[Self::Sums];
+}
+
+/// There is one group.
+struct One<S>(PhantomData<S>);
+
+impl<S: Sums> Layout for One<S> {
+    type Group = ();
+    type Sums = S;
+    type Kept = S;
+    type Update = i64;
+    const HAS_SEVERAL: bool = false;
+
+    #[inline]
+    fn row(_: u32, amount: i64) -> ((), i64) {
+        ((), amount)
+    }
+
+    fn start(_: usize) -> S {
+        S::default()
+    }
+
+    #[inline]
+    fn add(plan: &Plan, kept: &mut S, amount: i64) {
+        kept.add(plan, amount);
+    }
+
+    fn sums(kept: &S) -> &[S] {
+        std::slice::from_ref(kept)
+    }
+}
+
+/// An entry for each group in which there are rows of a person.
+struct Sparse<S>(PhantomData<S>);
+
+impl<S: Sums> Layout for Sparse<S> {
+    type Group = u32;
+    type Sums = S;
+    type Kept = S;
+    type Update = i64;
+    const HAS_SEVERAL: bool = true;
+
+    #[inline]
+    fn row(group: u32, amount: i64) -> (u32, i64) {
+        (group, amount)
+    }
+
+    fn start(_: usize) -> S {
+        S::default()
+    }
+
+    #[inline]
+    fn add(plan: &Plan, kept: &mut S, amount: i64) {
+        kept.add(plan, amount);
+    }
+
+    fn sums(kept: &S) -> &[S] {
+        std::slice::from_ref(kept)
+    }
+}
+
+/// One entry for all groups.
+struct Dense<S>(PhantomData<S>);
+
+impl<S: Sums> Layout for Dense<S> {
+    type Group = ();
+    type Sums = S;
+    type Kept = Box<[S]>;
+    type Update = (u32, i64);
+    const HAS_SEVERAL: bool = false;
+
+    #[inline]
+    fn row(group: u32, amount: i64) -> ((), (u32, i64)) {
+        ((), (group, amount))
+    }
+
+    fn start(groups: usize) -> Box<[S]> {
+        (0..groups).map(|_| S::default()).collect()
+    }
+
+    #[inline]
+    fn add(plan: &Plan, kept: &mut Box<[S]>, (group, amount): (u32, i64)) {
+        if let Some(sums) = kept.get_mut(group as usize) {
+            sums.add(plan, amount);
+        }
+    }
+
+    fn sums(kept: &Box<[S]>) -> &[S] {
+        kept
+    }
+}
+
+impl<S: Send> Kept for Box<[S]> {
+    #[inline]
+    fn heap(&self) -> usize {
+        // What an allocator adds is a guess.
+        size_of_val(&**self) + 16
+    }
+}
+
+impl Kept for (u32, i64) {}
 
 /// The sums of the numbers of a person in a group.
 trait Sums: Default + Kept {
     fn add(&mut self, plan: &Plan, amount: i64);
-    fn merge(&mut self, other: Self);
     fn numbers(&self) -> [i128; 3];
     /// How many rows there are.
     fn rows(&self) -> u64;
@@ -175,10 +363,6 @@ impl Sums for i64 {
     #[inline]
     fn add(&mut self, _: &Plan, amount: i64) {
         *self += amount;
-    }
-
-    fn merge(&mut self, other: Self) {
-        *self += other;
     }
 
     fn numbers(&self) -> [i128; 3] {
@@ -201,17 +385,10 @@ impl Kept for Wide {}
 
 impl Sums for Wide {
     fn add(&mut self, plan: &Plan, amount: i64) {
-        self.merge(Self {
-            numbers: plan.numbers(amount),
-            rows: 1,
-        });
-    }
-
-    fn merge(&mut self, other: Self) {
-        for (sum, number) in self.numbers.iter_mut().zip(other.numbers) {
+        for (sum, number) in self.numbers.iter_mut().zip(plan.numbers(amount)) {
             *sum += number;
         }
-        self.rows += other.rows;
+        self.rows += 1;
     }
 
     fn numbers(&self) -> [i128; 3] {
@@ -246,9 +423,9 @@ impl Rows {
     }
 }
 
-/// Adds the numbers of a group to its totals.
-fn add(totals: &mut [i128], group: u32, numbers: &[i128]) {
-    let start = group as usize * numbers.len();
+/// Adds the numbers of a group, and of those after it, to the totals: `parts` for each group.
+fn add(totals: &mut [i128], group: u32, numbers: &[i128], parts: usize) {
+    let start = group as usize * parts;
     let totals = totals.get_mut(start..).unwrap_or_default();
     for (total, number) in totals.iter_mut().zip(numbers) {
         *total += number;
@@ -259,7 +436,7 @@ fn sum(plan: &Plan, parts: impl IntoIterator<Item = Vec<i128>>) -> Vec<i128> {
     parts
         .into_iter()
         .fold(vec![0; plan.totals()], |mut totals, part| {
-            add(&mut totals, 0, &part);
+            add(&mut totals, 0, &part, 1);
             totals
         })
 }
