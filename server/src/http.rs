@@ -12,11 +12,14 @@ use axum::routing::{get, post};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
+use crate::analyst::{Analyst, Caller};
 use crate::body;
 use crate::page;
+use crate::place::Place;
 use crate::problem::{Code, Problem};
 use crate::question::{Opening, Ready, Release};
-use crate::service::{Analyst, Ask, Caller, Place, Service};
+use crate::service::Service;
+use crate::view::Ask;
 
 /// What every handler has.
 #[derive(Clone)]
@@ -54,6 +57,7 @@ pub fn router(http: Http) -> Router {
         .route("/healthz", get(handle!(healthz)))
         .route("/metrics", get(handle!(metrics)))
         .route("/v1/openapi.json", get(handle!(openapi)))
+        .route("/v1/me", get(handle!(me)))
         .route("/v1/datasets", get(handle!(datasets)))
         .route("/v1/datasets/{name}", get(handle!(dataset, name)))
         .route("/v1/datasets/{name}/preview", post(handle!(preview, name)))
@@ -240,6 +244,11 @@ async fn metrics(http: Http, request: Request, (): ()) -> Reply {
 
 async fn openapi(_: Http, _: Request, (): ()) -> Reply {
     answer(StatusCode::OK, &crate::openapi::document())
+}
+
+async fn me(http: Http, request: Request, (): ()) -> Reply {
+    let caller = caller(&http, request.headers())?;
+    answer(StatusCode::OK, &caller.me())
 }
 
 async fn datasets(http: Http, request: Request, (): ()) -> Reply {

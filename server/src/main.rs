@@ -1,14 +1,17 @@
 //! A curator's server: remote analysts ask tables with a fixed vocabulary, under budgets that survive
 //! restarts. `spec/server.md` describes the protocol and the configuration.
 
+mod analyst;
 mod answer;
 mod asking;
 mod body;
 mod children;
 mod config;
 mod data;
+mod dataset;
 mod demo;
 mod http;
+mod launches;
 mod limits;
 mod listen;
 mod loss;
@@ -16,12 +19,14 @@ mod metrics;
 mod openapi;
 mod operate;
 mod page;
+mod place;
 mod problem;
 mod question;
 mod seat;
 mod service;
 mod terminal;
 mod token;
+mod view;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

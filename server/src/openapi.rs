@@ -6,7 +6,7 @@ use utoipa::{Modify, OpenApi};
 use crate::answer::Answer;
 use crate::problem::Problem;
 use crate::question::{Opening, Release};
-use crate::service::{Ask, Asked, ChildView, DatasetView, Preview, Released};
+use crate::view::{Ask, Asked, ChildView, DatasetView, Me, Preview, Released};
 
 /// The document.
 pub fn document() -> utoipa::openapi::OpenApi {
@@ -21,7 +21,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
             `application/problem+json` with a `code` from a fixed list; nothing in them depends on data.",
     ),
     paths(
-        healthz, metrics, datasets, dataset, preview, release, children_open, record, children, child,
+        healthz, metrics, me, datasets, dataset, preview, release, children_open, record, children, child,
         ask, close, share_preview, share_release, share_open
     ),
     components(schemas(Answer, Problem, Release, Opening)),
@@ -61,6 +61,12 @@ paths! {
         responses((status = 200, content_type = "text/plain", body = String, description = "Counters."),
             (status = "4XX", body = Problem, content_type = "application/problem+json", description = "An error.")))]
     metrics;
+
+    /// Who has the token of the request, and what it is for.
+    #[utoipa::path(get, path = "/v1/me",
+        responses((status = 200, body = Me, description = "Name and role."),
+            (status = "4XX", body = Problem, content_type = "application/problem+json", description = "An error.")))]
+    me;
 
     /// The datasets that the caller may see.
     #[utoipa::path(get, path = "/v1/datasets",
