@@ -454,7 +454,7 @@ fn every_code_has_its_status_and_no_other_is_sent() {
     expect(server.get(ANA, "/metrics"), 403, "forbidden");
     expect(post(&count(&"a".repeat(6000), "0.1")), 413, "too_large");
 
-    // Those that need a slow client, a full server, or a disk that fails: `security`, `budget`.
+    // Those that need a slow client or engine, or a disk that fails: `security`, `engine`, `budget`.
     for code in ["too_slow", "busy", "unavailable", "failed"] {
         seen.insert(code.to_owned());
     }
