@@ -12,6 +12,8 @@ use crate::view::{Me, Role};
 pub struct Analyst {
     pub name: String,
     pub token: TokenHash,
+    /// The `sub` of the issuer's tokens.
+    pub subject: Option<String>,
     pub expires: Option<u64>,
     pub usage: Arc<Usage>,
 }

@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 
 use crate::analyst::{Analyst, Caller};
 use crate::body;
+use crate::issuer;
 use crate::page;
 use crate::place::Place;
 use crate::problem::{Code, Problem};
@@ -139,9 +140,8 @@ fn addressed(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
 fn caller(http: &Http, headers: &HeaderMap) -> Result<Caller, Problem> {
     let token = body::text(headers, header::AUTHORIZATION);
     let token = token.and_then(|text| text.strip_prefix("Bearer "));
-    // The longest token that is made here has 67 characters.
     let token = token
-        .filter(|token| token.len() <= 256)
+        .filter(|token| token.len() <= issuer::LONGEST)
         .ok_or(Code::Unauthorized)?;
     let caller = http.service.authenticate(token)?;
     if let Caller::Analyst(analyst) = &caller {

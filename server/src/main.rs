@@ -11,6 +11,7 @@ mod data;
 mod dataset;
 mod demo;
 mod http;
+mod issuer;
 mod launches;
 mod limits;
 mod listen;
@@ -25,6 +26,7 @@ mod question;
 mod seat;
 mod service;
 mod terminal;
+mod tls;
 mod token;
 mod view;
 

@@ -63,6 +63,7 @@ pub fn serve(file: &Path) -> Done {
     let config = read(file)?;
     let edge = Edge {
         address: config.listen,
+        tls: config.tls.clone(),
         hosts: config.hosts.clone(),
         threads: config.threads,
         quantum: config.quantum,
@@ -71,8 +72,9 @@ pub fn serve(file: &Path) -> Done {
         Ok((open_data(dataset)?, open_ledger(dataset)?.keeping_answers()))
     });
     let service = service.map_err(|problems| problems.join("\n"))?;
+    let scheme = edge.tls.as_ref().map_or("http", |_| "https");
     listen::serve(service, edge, |address| {
-        println!("listening on http://{address}");
+        println!("listening on {scheme}://{address}");
     })?;
     Ok(())
 }

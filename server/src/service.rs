@@ -13,6 +13,7 @@ use crate::children::{Children, Opened};
 use crate::config::{Config, DatasetConfig};
 use crate::data::Data;
 use crate::dataset::Dataset;
+use crate::issuer::Issuer;
 use crate::limits::Usage;
 use crate::metrics::Metrics;
 use crate::place::Place;
@@ -23,6 +24,7 @@ use crate::view::{Ask, Asked, ChildView, DatasetView};
 /// Everything that a running server knows.
 pub struct Service {
     curator: TokenHash,
+    issuer: Option<Issuer>,
     pub analysts: Vec<Arc<Analyst>>,
     pub datasets: BTreeMap<String, Arc<Dataset>>,
     pub children: Children,
@@ -40,6 +42,7 @@ impl Service {
         let analysts = config.analysts.into_iter().map(|analyst| Analyst {
             name: analyst.name,
             token: analyst.token,
+            subject: analyst.subject,
             expires: analyst.expires,
             usage: Arc::new(Usage::new(analyst.limits)),
         });
@@ -65,6 +68,7 @@ impl Service {
         }
         Ok(Self {
             curator: config.curator,
+            issuer: config.issuer,
             analysts,
             datasets,
             children,
@@ -80,6 +84,14 @@ impl Service {
             if analyst.token.is(hash) {
                 found = Some(Caller::Analyst(Arc::clone(analyst)));
             }
+        }
+        // Tokens that are made here have no dot; those of an issuer have two.
+        if let (None, Some(issuer), true) = (&found, &self.issuer, token.contains('.')) {
+            let subject = issuer.subject(token).ok_or(Code::Unauthorized)?;
+            let mut analysts = self.analysts.iter();
+            found = analysts
+                .find(|analyst| analyst.subject.as_ref() == Some(&subject))
+                .map(|analyst| Caller::Analyst(Arc::clone(analyst)));
         }
         match found {
             Some(Caller::Analyst(analyst))

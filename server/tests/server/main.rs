@@ -15,3 +15,4 @@ mod protocol;
 mod security;
 mod support;
 mod terminal;
+mod transport;
