@@ -230,7 +230,10 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 async fn healthz(_: Http, _: Request, (): ()) -> Reply {
-    Ok(Response::new(Body::from("ok\n")))
+    let mut response = Response::new(Body::from("ok\n"));
+    let kind = HeaderValue::from_static("text/plain");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Ok(response)
 }
 
 async fn metrics(http: Http, request: Request, (): ()) -> Reply {

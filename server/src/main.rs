@@ -26,6 +26,7 @@ mod question;
 mod seat;
 mod service;
 mod terminal;
+mod timeline;
 mod tls;
 mod token;
 mod view;
@@ -72,6 +73,8 @@ enum LedgerCommand {
     Create { file: PathBuf, dataset: String },
     /// What was asked and decided.
     Show { file: PathBuf, dataset: String },
+    /// Draws what was spent after each launch, as SVG.
+    Timeline { file: PathBuf, dataset: String },
     /// Reads every line and compares the checksums.
     Verify { file: PathBuf, dataset: String },
     /// Writes the record as JSON Lines (`spec/ledger.md`).
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Command::Ledger { command } => match command {
             LedgerCommand::Create { file, dataset } => operate::create(&file, &dataset),
             LedgerCommand::Show { file, dataset } => operate::show(&file, &dataset),
+            LedgerCommand::Timeline { file, dataset } => operate::timeline(&file, &dataset),
             LedgerCommand::Verify { file, dataset } => operate::verify(&file, &dataset),
             LedgerCommand::Export { file, dataset } => operate::export(&file, &dataset),
         },

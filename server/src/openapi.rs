@@ -1,6 +1,8 @@
 //! The protocol as OpenAPI 3.1. The examples are run by `tests/protocol.rs`.
 
+use utoipa::openapi::schema::AnyOf;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{Modify, OpenApi};
 
 use crate::answer::Answer;
@@ -37,6 +39,16 @@ impl Modify for Bearer {
         let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(scheme));
+        // A number without its interval is a count, too: an answer may be read in more than one way.
+        let answer = components.schemas.get_mut("Answer");
+        if let Some(RefOr::T(schema)) = answer
+            && let Schema::OneOf(one) = schema
+        {
+            let mut any = AnyOf::new();
+            any.items = std::mem::take(&mut one.items);
+            any.description = one.description.take();
+            *schema = Schema::AnyOf(any);
+        }
     }
 }
 

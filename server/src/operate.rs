@@ -13,6 +13,7 @@ use crate::config::{self, Config, DatasetConfig, LedgerPlace, PostgresSource, So
 use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
+use crate::timeline;
 use crate::token::{TokenHash, new_token};
 
 type Done = Result<(), Box<dyn Error>>;
@@ -183,6 +184,24 @@ pub fn show(file: &Path, name: &str) -> Done {
         }
         _ => Ok(()),
     })?;
+    Ok(())
+}
+
+pub fn timeline(file: &Path, name: &str) -> Done {
+    let dataset = dataset(file, name)?;
+    let ledger = open_ledger(&dataset)?;
+    let mut entries = Vec::new();
+    lines(&ledger, |line| {
+        // Shares have a budget of their own: what they cost is an entry here.
+        if let Line::Entry(entry) = line
+            && entry.filter == name
+        {
+            entries.push((**entry).clone());
+        }
+        Ok(())
+    })?;
+    let (unit, limit) = dataset.budget.numbers().next().unwrap_or_default();
+    print!("{}", timeline::svg(name, unit, limit, &entries));
     Ok(())
 }
 

@@ -543,4 +543,6 @@ fn the_examples_of_the_document_are_answered() {
         }
     }
     assert_eq!(run, 15);
+    // A number fits more than one kind of answer.
+    assert!(document["components"]["schemas"]["Answer"]["anyOf"].is_array());
 }
