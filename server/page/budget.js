@@ -15,12 +15,11 @@ export function budgetView(view) {
       remaining: view.remaining[name],
       limit: text,
     }));
-  // The protocol does not say how large the quota was: its bar has the scale of the budget.
-  for (const { name, symbol, text } of numbers(view.quota_remaining ?? {})) {
+  for (const { name, symbol, text } of numbers(view.quota ?? {})) {
     bars.push(bar({
       label: `Your quota, ${symbol}`,
-      remaining: text,
-      limit: view.limit[name],
+      remaining: view.quota_remaining[name],
+      limit: text,
     }));
   }
   const launched = view.launched === 1 ? "1 launch" : `${view.launched} launches`;
@@ -37,7 +36,7 @@ export function budgetView(view) {
 function bar({ label, spent, remaining, limit }) {
   const share = Number(limit) > 0 ? Math.min(1, Math.max(0, Number(remaining) / Number(limit))) : 0;
   const text = spent === undefined
-    ? `${remaining} left for you`
+    ? `${remaining} left of ${limit} for you`
     : `${remaining} left of ${limit}, ${spent} spent`;
   const drawing = shape("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
     shape("path", { class: "spent", d: HATCHING }),

@@ -10,6 +10,7 @@ import { snippetView } from "./snippets.js";
 import { KINDS, lossText } from "./words.js";
 
 /** After these a child answers no more. */
+const ALL_ANSWERS = "Ended: it has given all its answers";
 const ENDED = ["gone", "closed"];
 
 export function conversationsView(desk) {
@@ -86,11 +87,12 @@ function searchCard(desk, child, forget) {
       log.append(element("li", { value: String(reply.number) }, element("code", {}, body.where), " ", element("strong", {}, saidText(reply.answer))));
       log.lastChild.scrollIntoView({ block: "nearest" });
       input.select();
+      if (reply.exhausted) ended(ALL_ANSWERS);
       desk.remember({ dataset: child.dataset, request: "ask", body, reply });
     } catch (error) {
       trouble.replaceChildren(problemView(error, body.where));
       desk.remember({ dataset: child.dataset, request: "ask", body, problem: problemOf(error) });
-      if (ENDED.includes(error.code)) ended(error.code === "gone" ? "Gone" : "Ended: it has given all its answers");
+      if (ENDED.includes(error.code)) ended(error.code === "gone" ? "Gone" : ALL_ANSWERS);
       desk.failed(error);
     } finally {
       submit.disabled = !isOpen;
@@ -127,5 +129,6 @@ function searchCard(desk, child, forget) {
 
   const cost = child.loss ? element("p", { class: "quiet" }, `Cost ${lossText(child.loss)}, for all its answers.`) : null;
   const node = element("article", { class: "card", "data-kind": child.kind }, ...head(child), cost, state, before, log, form, trouble, asSnippet, close);
+  if (child.exhausted) ended(ALL_ANSWERS);
   return { node };
 }

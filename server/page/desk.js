@@ -27,8 +27,8 @@ function signIn(error) {
       submit.disabled = true;
       setToken(input.value.trim());
       try {
-        const datasets = await request("GET", "/v1/datasets", { tries: 2 });
-        await start(datasets);
+        const me = await request("GET", "/v1/me", { tries: 2 });
+        await start(me, await request("GET", "/v1/datasets", { tries: 2 }));
       } catch (problem) {
         setToken(null);
         input.value = "";
@@ -45,14 +45,14 @@ function signIn(error) {
 }
 
 /** Everything of one signing in. */
-async function start(datasets) {
+async function start(me, datasets) {
   // A reply that comes after signing out does not concern whoever signs in next.
   let signedIn = true;
   const desk = {
     datasets,
     children: [],
     /** The curator sees budgets and records, and asks nothing. */
-    isCurator: false,
+    isCurator: me.role === "curator",
     history: [],
     dataset: (name) => desk.datasets.find((dataset) => dataset.name === name),
     remember(entry) {
@@ -90,12 +90,7 @@ async function start(datasets) {
     show,
   };
   const views = {};
-  try {
-    desk.children = await request("GET", "/v1/children", { tries: 2 });
-  } catch (error) {
-    if (error.code !== "forbidden") throw error;
-    desk.isCurator = true;
-  }
+  if (!desk.isCurator) desk.children = await request("GET", "/v1/children", { tries: 2 });
   const asked = new Map();
   for (const dataset of datasets) asked.set(dataset.name, desk.isCurator ? recordView(desk, dataset) : askView(desk, dataset));
   let dataset = datasets[0]?.name;
@@ -114,7 +109,7 @@ async function start(datasets) {
   }
   const names = { ask: desk.isCurator ? "Datasets" : "Ask", conversations: "Conversations", history: "History" };
   navigation.replaceChildren(...Object.keys(views).map((name) => button(names[name], () => show(name), { "data-view": name })));
-  account.replaceChildren(button("Sign out", () => signOut()));
+  account.replaceChildren(element("span", { class: "quiet" }, me.name), button("Sign out", () => signOut()));
 
   function signOut(error) {
     signedIn = false;

@@ -95,6 +95,16 @@ impl From<Report> for Answer {
     }
 }
 
+impl Answer {
+    /// Whether a search has found something by it.
+    pub fn is_hit(&self) -> bool {
+        matches!(
+            self,
+            Self::Above { answer: true } | Self::Count { answer: Some(_) }
+        )
+    }
+}
+
 impl From<bool> for Answer {
     fn from(answer: bool) -> Self {
         Self::Above { answer }

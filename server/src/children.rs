@@ -31,6 +31,8 @@ pub struct About {
     pub description: String,
     /// How far its answers are from the truth.
     pub accuracy: Option<f64>,
+    /// After how many hits it answers no more, if hits are bounded.
+    pub hits: Option<u64>,
     /// The budget in which it was launched, and the key of the launch.
     pub key: Option<(String, String)>,
 }
@@ -50,18 +52,30 @@ struct Conversation {
     /// How often it was asked, with or without an answer.
     asked: u64,
     used: Instant,
+    /// Hits that are left, if they are bounded.
+    hits: Option<u64>,
+    /// It answers no more.
+    exhausted: bool,
+}
+
+/// What is known of a conversation.
+pub struct Talk {
+    /// The number of the next question.
+    pub next: u64,
+    /// It answers no more.
+    pub exhausted: bool,
 }
 
 impl Child {
-    /// The number that its next question has.
-    pub fn next(&self) -> u64 {
-        lock(&self.conversation).next
+    /// How far the conversation has come.
+    pub fn talk(&self) -> Talk {
+        lock(&self.conversation).talk()
     }
 
     /// Asks it. The question with the last number is a retry, and gets the same answer.
     ///
     /// What was not answered does not count: the next question has the same number.
-    pub fn ask(&self, number: u64, question: Query, most: u64) -> Result<(Answer, u64), Problem> {
+    pub fn ask(&self, number: u64, question: Query, most: u64) -> Result<(Answer, Talk), Problem> {
         let Opened::Machine(machine) = &self.open else {
             return Err(Problem::invalid_request(
                 "this child is a share: launch in it, with its addresses `release` and `children`",
@@ -73,7 +87,7 @@ impl Child {
         let hash: [u8; 32] = Sha256::digest(question.text().as_bytes()).into();
         if number.checked_add(1) == Some(talk.next) {
             return match &talk.last {
-                Some((last, answer)) if *last == hash => Ok((answer.clone(), talk.next)),
+                Some((last, answer)) if *last == hash => Ok((answer.clone(), talk.talk())),
                 _ => Err(Problem::new(Code::Conflict)
                     .saying("this number was used for another question")),
             };
@@ -83,13 +97,33 @@ impl Child {
                 .saying(format!("the next question has the number {}", talk.next)));
         }
         if talk.asked >= most {
+            talk.exhausted = true;
             return Err(Problem::new(Code::Closed).saying("it was asked as often as it may be"));
         }
         talk.asked += 1;
-        let answer = machine.ask(question).map_err(not_answered)?;
+        let answer = machine.ask(question).map_err(|error| {
+            let problem = not_answered(error);
+            talk.exhausted |= problem.code == Code::Closed;
+            problem
+        })?;
         talk.next += 1;
+        if answer.is_hit()
+            && let Some(left) = &mut talk.hits
+        {
+            *left = left.saturating_sub(1);
+        }
+        talk.exhausted |= talk.hits == Some(0) || talk.asked >= most;
         talk.last = Some((hash, answer.clone()));
-        Ok((answer, talk.next))
+        Ok((answer, talk.talk()))
+    }
+}
+
+impl Conversation {
+    fn talk(&self) -> Talk {
+        Talk {
+            next: self.next,
+            exhausted: self.exhausted,
+        }
     }
 }
 
@@ -248,16 +282,19 @@ impl Child {
     }
 
     pub fn with_id(id: String, about: About, open: Opened) -> Self {
+        let conversation = Mutex::new(Conversation {
+            next: 0,
+            last: None,
+            asked: 0,
+            used: Instant::now(),
+            hits: about.hits,
+            exhausted: false,
+        });
         Self {
             id,
             about,
             open,
-            conversation: Mutex::new(Conversation {
-                next: 0,
-                last: None,
-                asked: 0,
-                used: Instant::now(),
-            }),
+            conversation,
         }
     }
 }

@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use queryables::table::Schema;
 use serde::Deserialize;
+use tokio_rustls::TlsAcceptor;
 use toml::Spanned;
 
+use crate::issuer::{Issuer, IssuerConfig};
 use crate::limits::Limits;
 use crate::loss::{LossText, MeasureName};
+use crate::tls::TlsFiles;
 use crate::token::TokenHash;
 
 /// A curator's file, as it is written. `spec/server.md` describes every field.
@@ -21,6 +24,10 @@ pub struct Written {
     listen: Spanned<String>,
     #[serde(default)]
     plain_on_network: bool,
+    #[serde(default)]
+    tls: Option<Spanned<TlsFiles>>,
+    #[serde(default)]
+    issuer: Option<Spanned<IssuerConfig>>,
     #[serde(default)]
     hosts: Vec<String>,
     #[serde(default = "two")]
@@ -46,6 +53,8 @@ struct WrittenPerson {
 struct WrittenAnalyst {
     name: Spanned<String>,
     token_sha256: Spanned<String>,
+    #[serde(default)]
+    subject: Option<Spanned<String>>,
     #[serde(default)]
     expires: Option<Spanned<toml::value::Datetime>>,
     #[serde(default)]
@@ -164,6 +173,8 @@ impl LedgerPlace {
 /// What a curator's file says, checked.
 pub struct Config {
     pub listen: SocketAddr,
+    pub tls: Option<TlsAcceptor>,
+    pub issuer: Option<Issuer>,
     pub hosts: Vec<String>,
     pub threads: usize,
     /// Replies to questions take a multiple of this; zero is no such thing.
@@ -176,6 +187,8 @@ pub struct Config {
 pub struct AnalystConfig {
     pub name: String,
     pub token: TokenHash,
+    /// The `sub` of the issuer's tokens for this analyst.
+    pub subject: Option<String>,
     /// In seconds since 1970.
     pub expires: Option<u64>,
     pub limits: Limits,
@@ -267,9 +280,21 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
         complaints.at(written.listen.span().start, problem);
         SocketAddr::from(([127, 0, 0, 1], 0))
     });
-    if !listen.ip().is_loopback() && !written.plain_on_network {
-        let problem = "this address is not loopback, and the server speaks plain HTTP: put a proxy with \
-                       TLS in front of it, or say `plain_on_network = true`";
+    let tls = written.tls.as_ref().and_then(|files| {
+        let acceptor = files.get_ref().in_folder(folder).acceptor();
+        acceptor
+            .map_err(|problem| complaints.at(files.span().start, problem))
+            .ok()
+    });
+    let issuer = written.issuer.and_then(|issuer| {
+        let place = issuer.span().start;
+        let opened = issuer.into_inner().in_folder(folder).open();
+        opened.map_err(|problem| complaints.at(place, problem)).ok()
+    });
+    if !listen.ip().is_loopback() && written.tls.is_none() && !written.plain_on_network {
+        let problem = "this address is not loopback, and the server would speak plain HTTP: name a \
+                       certificate in `tls`, put a proxy with TLS in front of it, or say \
+                       `plain_on_network = true`";
         complaints.at(written.listen.span().start, problem);
     }
     if !(1..=256).contains(written.threads.get_ref()) {
@@ -290,6 +315,14 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
                 "this token belongs to another",
             );
         }
+        let subject = analyst.subject.as_ref().map(|subject| {
+            let taken = |other: &AnalystConfig| other.subject.as_ref() == Some(subject.get_ref());
+            if issuer.is_none() || analysts.iter().any(taken) {
+                let problem = "a subject needs an `issuer`, and belongs to one analyst";
+                complaints.at(subject.span().start, problem);
+            }
+            subject.get_ref().clone()
+        });
         let expires = analyst.expires.as_ref().and_then(|date| {
             let seconds = seconds(date.get_ref());
             if seconds.is_none() {
@@ -301,6 +334,7 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
         analysts.push(AnalystConfig {
             name,
             token,
+            subject,
             expires,
             limits: analyst.limits.unwrap_or(written.limits),
         });
@@ -372,6 +406,8 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
     }
     Ok(Config {
         listen,
+        tls,
+        issuer,
         hosts: written.hosts,
         threads: written.threads.into_inner(),
         quantum: Duration::from_millis(written.response_quantum_milliseconds),

@@ -28,6 +28,7 @@ pub fn run(port: u16) -> Result<(), Box<dyn std::error::Error>> {
     config.listen = SocketAddr::from(([127, 0, 0, 1], port));
     let edge = Edge {
         address: config.listen,
+        tls: None,
         hosts: Vec::new(),
         threads: config.threads,
         quantum: config.quantum,

@@ -12,11 +12,15 @@ use axum::routing::{get, post};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
+use crate::analyst::{Analyst, Caller};
 use crate::body;
+use crate::issuer;
 use crate::page;
+use crate::place::Place;
 use crate::problem::{Code, Problem};
 use crate::question::{Opening, Ready, Release};
-use crate::service::{Analyst, Ask, Caller, Place, Service};
+use crate::service::Service;
+use crate::view::Ask;
 
 /// What every handler has.
 #[derive(Clone)]
@@ -54,6 +58,7 @@ pub fn router(http: Http) -> Router {
         .route("/healthz", get(handle!(healthz)))
         .route("/metrics", get(handle!(metrics)))
         .route("/v1/openapi.json", get(handle!(openapi)))
+        .route("/v1/me", get(handle!(me)))
         .route("/v1/datasets", get(handle!(datasets)))
         .route("/v1/datasets/{name}", get(handle!(dataset, name)))
         .route("/v1/datasets/{name}/preview", post(handle!(preview, name)))
@@ -135,9 +140,8 @@ fn addressed(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
 fn caller(http: &Http, headers: &HeaderMap) -> Result<Caller, Problem> {
     let token = body::text(headers, header::AUTHORIZATION);
     let token = token.and_then(|text| text.strip_prefix("Bearer "));
-    // The longest token that is made here has 67 characters.
     let token = token
-        .filter(|token| token.len() <= 256)
+        .filter(|token| token.len() <= issuer::LONGEST)
         .ok_or(Code::Unauthorized)?;
     let caller = http.service.authenticate(token)?;
     if let Caller::Analyst(analyst) = &caller {
@@ -226,7 +230,10 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 async fn healthz(_: Http, _: Request, (): ()) -> Reply {
-    Ok(Response::new(Body::from("ok\n")))
+    let mut response = Response::new(Body::from("ok\n"));
+    let kind = HeaderValue::from_static("text/plain");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Ok(response)
 }
 
 async fn metrics(http: Http, request: Request, (): ()) -> Reply {
@@ -240,6 +247,11 @@ async fn metrics(http: Http, request: Request, (): ()) -> Reply {
 
 async fn openapi(_: Http, _: Request, (): ()) -> Reply {
     answer(StatusCode::OK, &crate::openapi::document())
+}
+
+async fn me(http: Http, request: Request, (): ()) -> Reply {
+    let caller = caller(&http, request.headers())?;
+    answer(StatusCode::OK, &caller.me())
 }
 
 async fn datasets(http: Http, request: Request, (): ()) -> Reply {

@@ -7,16 +7,18 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
 
 use crate::http::{self, Http};
 use crate::service::Service;
 
-/// The head of a request must arrive within this time, also on a connection that is kept.
+/// A TLS handshake, and the head of a request, must arrive within this time, also on a connection that is kept.
 const SLOWEST_HEAD: Duration = Duration::from_secs(10);
 /// Connections at the same time. Others wait to be accepted.
 const MOST_CONNECTIONS: usize = 512;
@@ -30,6 +32,8 @@ const SWEEP: Duration = Duration::from_secs(1);
 /// Where to listen, and who may be meant.
 pub struct Edge {
     pub address: SocketAddr,
+    /// None is plain HTTP.
+    pub tls: Option<TlsAcceptor>,
     pub hosts: Vec<String>,
     pub threads: usize,
     pub quantum: Duration,
@@ -98,7 +102,19 @@ async fn accept(
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
-        connect(stream, router.clone(), &graceful, place);
+        let (router, watcher, tls) = (router.clone(), graceful.watcher(), edge.tls.clone());
+        tokio::spawn(async move {
+            match tls {
+                None => connect(stream, router, watcher).await,
+                Some(tls) => {
+                    let shaken = tokio::time::timeout(SLOWEST_HEAD, tls.accept(stream)).await;
+                    if let Ok(Ok(stream)) = shaken {
+                        connect(stream, router, watcher).await;
+                    }
+                }
+            }
+            drop(place);
+        });
     }
     tracing::info!("ending: no more requests are accepted");
     tokio::select! {
@@ -108,23 +124,18 @@ async fn accept(
     Ok(())
 }
 
-fn connect<P: Send + 'static>(
-    stream: tokio::net::TcpStream,
-    router: Router,
-    graceful: &GracefulShutdown,
-    place: P,
-) {
+/// One connection, to its end.
+async fn connect<S>(stream: S, router: Router, watcher: Watcher)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(SLOWEST_HEAD)
         .max_buf_size(LARGEST_HEAD)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    let connection = graceful.watch(connection);
-    tokio::spawn(async move {
-        // A connection that ends badly concerns the client only.
-        let _ = connection.await;
-        drop(place);
-    });
+    // A connection that ends badly concerns the client only.
+    let _ = watcher.watch(connection).await;
 }
 
 /// The values of `Host` for an address, and those that the curator names.

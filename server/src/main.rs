@@ -1,14 +1,18 @@
 //! A curator's server: remote analysts ask tables with a fixed vocabulary, under budgets that survive
 //! restarts. `spec/server.md` describes the protocol and the configuration.
 
+mod analyst;
 mod answer;
 mod asking;
 mod body;
 mod children;
 mod config;
 mod data;
+mod dataset;
 mod demo;
 mod http;
+mod issuer;
+mod launches;
 mod limits;
 mod listen;
 mod loss;
@@ -16,12 +20,16 @@ mod metrics;
 mod openapi;
 mod operate;
 mod page;
+mod place;
 mod problem;
 mod question;
 mod seat;
 mod service;
 mod terminal;
+mod timeline;
+mod tls;
 mod token;
+mod view;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -65,6 +73,8 @@ enum LedgerCommand {
     Create { file: PathBuf, dataset: String },
     /// What was asked and decided.
     Show { file: PathBuf, dataset: String },
+    /// Draws what was spent after each launch, as SVG.
+    Timeline { file: PathBuf, dataset: String },
     /// Reads every line and compares the checksums.
     Verify { file: PathBuf, dataset: String },
     /// Writes the record as JSON Lines (`spec/ledger.md`).
@@ -86,6 +96,7 @@ fn main() -> ExitCode {
         Command::Ledger { command } => match command {
             LedgerCommand::Create { file, dataset } => operate::create(&file, &dataset),
             LedgerCommand::Show { file, dataset } => operate::show(&file, &dataset),
+            LedgerCommand::Timeline { file, dataset } => operate::timeline(&file, &dataset),
             LedgerCommand::Verify { file, dataset } => operate::verify(&file, &dataset),
             LedgerCommand::Export { file, dataset } => operate::export(&file, &dataset),
         },

@@ -1,12 +1,14 @@
 //! The protocol as OpenAPI 3.1. The examples are run by `tests/protocol.rs`.
 
+use utoipa::openapi::schema::AnyOf;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{Modify, OpenApi};
 
 use crate::answer::Answer;
 use crate::problem::Problem;
 use crate::question::{Opening, Release};
-use crate::service::{Ask, Asked, ChildView, DatasetView, Preview, Released};
+use crate::view::{Ask, Asked, ChildView, DatasetView, Me, Preview, Released};
 
 /// The document.
 pub fn document() -> utoipa::openapi::OpenApi {
@@ -21,7 +23,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
             `application/problem+json` with a `code` from a fixed list; nothing in them depends on data.",
     ),
     paths(
-        healthz, metrics, datasets, dataset, preview, release, children_open, record, children, child,
+        healthz, metrics, me, datasets, dataset, preview, release, children_open, record, children, child,
         ask, close, share_preview, share_release, share_open
     ),
     components(schemas(Answer, Problem, Release, Opening)),
@@ -37,6 +39,16 @@ impl Modify for Bearer {
         let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(scheme));
+        // A number without its interval is a count, too: an answer may be read in more than one way.
+        let answer = components.schemas.get_mut("Answer");
+        if let Some(RefOr::T(schema)) = answer
+            && let Schema::OneOf(one) = schema
+        {
+            let mut any = AnyOf::new();
+            any.items = std::mem::take(&mut one.items);
+            any.description = one.description.take();
+            *schema = Schema::AnyOf(any);
+        }
     }
 }
 
@@ -61,6 +73,12 @@ paths! {
         responses((status = 200, content_type = "text/plain", body = String, description = "Counters."),
             (status = "4XX", body = Problem, content_type = "application/problem+json", description = "An error.")))]
     metrics;
+
+    /// Who has the token of the request, and what it is for.
+    #[utoipa::path(get, path = "/v1/me",
+        responses((status = 200, body = Me, description = "Name and role."),
+            (status = "4XX", body = Problem, content_type = "application/problem+json", description = "An error.")))]
+    me;
 
     /// The datasets that the caller may see.
     #[utoipa::path(get, path = "/v1/datasets",

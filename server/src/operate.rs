@@ -13,6 +13,7 @@ use crate::config::{self, Config, DatasetConfig, LedgerPlace, PostgresSource, So
 use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
+use crate::timeline;
 use crate::token::{TokenHash, new_token};
 
 type Done = Result<(), Box<dyn Error>>;
@@ -63,6 +64,7 @@ pub fn serve(file: &Path) -> Done {
     let config = read(file)?;
     let edge = Edge {
         address: config.listen,
+        tls: config.tls.clone(),
         hosts: config.hosts.clone(),
         threads: config.threads,
         quantum: config.quantum,
@@ -71,8 +73,9 @@ pub fn serve(file: &Path) -> Done {
         Ok((open_data(dataset)?, open_ledger(dataset)?.keeping_answers()))
     });
     let service = service.map_err(|problems| problems.join("\n"))?;
+    let scheme = edge.tls.as_ref().map_or("http", |_| "https");
     listen::serve(service, edge, |address| {
-        println!("listening on http://{address}");
+        println!("listening on {scheme}://{address}");
     })?;
     Ok(())
 }
@@ -181,6 +184,24 @@ pub fn show(file: &Path, name: &str) -> Done {
         }
         _ => Ok(()),
     })?;
+    Ok(())
+}
+
+pub fn timeline(file: &Path, name: &str) -> Done {
+    let dataset = dataset(file, name)?;
+    let ledger = open_ledger(&dataset)?;
+    let mut entries = Vec::new();
+    lines(&ledger, |line| {
+        // Shares have a budget of their own: what they cost is an entry here.
+        if let Line::Entry(entry) = line
+            && entry.filter == name
+        {
+            entries.push((**entry).clone());
+        }
+        Ok(())
+    })?;
+    let (unit, limit) = dataset.budget.numbers().next().unwrap_or_default();
+    print!("{}", timeline::svg(name, unit, limit, &entries));
     Ok(())
 }
 

@@ -488,6 +488,15 @@ impl Opening {
         }
     }
 
+    /// After how many hits it answers no more. Counts of others are no hits.
+    pub fn hits(&self) -> Option<u64> {
+        match self {
+            Self::AboveThreshold(search) => Some(search.hits.into()),
+            Self::SparseVector(search) => Some(search.hits.into()),
+            _ => None,
+        }
+    }
+
     /// The launch that it is; a share is none.
     pub fn ready(&self, schema: &Schema) -> Result<Option<Ready>, Problem> {
         let confidence = confidence(None)?;

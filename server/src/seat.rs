@@ -89,6 +89,8 @@ pub struct Reading {
     pub limit: LossText,
     pub spent: LossText,
     pub remaining: LossText,
+    /// The quota of the analyst.
+    pub quota: Option<LossText>,
     /// What is left of each quota of the analyst.
     pub quotas: Vec<LossText>,
     pub launched: u64,
@@ -136,7 +138,7 @@ struct PartySeat<F: LedgerRule> {
     party: Party<Data, F>,
     /// The same party, to read everything at the same moment.
     erased: AnyFilter<Data>,
-    has_quota: bool,
+    quota: Option<ChildLoss<F>>,
     smallest: Option<ChildLoss<F>>,
     reserve: Arc<Reserve<F>>,
 }
@@ -187,7 +189,7 @@ where
         Ok(Arc::new(Self {
             erased: party.clone().into(),
             party,
-            has_quota: false,
+            quota: None,
             smallest: self.smallest.clone(),
             reserve: Arc::clone(&self.reserve),
         }))
@@ -206,14 +208,15 @@ where
             Code::Unavailable
         })?;
         let written = |loss: &AnyLoss| loss.get().map(Me::write).unwrap_or_default();
-        let quotas = match self.has_quota {
-            true => self.party.quotas_remaining().map_err(unavailable)?,
-            false => Vec::new(),
+        let quotas = match self.quota {
+            Some(_) => self.party.quotas_remaining().map_err(unavailable)?,
+            None => Vec::new(),
         };
         Ok(Reading {
             limit: written(&reading.limit),
             spent: written(&reading.privacy_loss),
             remaining: written(&reading.remaining),
+            quota: self.quota.as_ref().map(Me::write),
             quotas: quotas.iter().map(Me::write).collect(),
             launched: reading.launched,
             halted: reading.halt.is_some(),
@@ -281,11 +284,11 @@ where
     };
     let reserve: Arc<Reserve<Capped<G>>> = Arc::new(reserve);
     let smallest = terms.smallest.as_ref().map(Me::read).transpose()?;
-    let seat = |party: Party<Data, Capped<G>>, has_quota| -> Arc<dyn Seat> {
+    let seat = |party: Party<Data, Capped<G>>, quota| -> Arc<dyn Seat> {
         Arc::new(PartySeat {
             erased: party.clone().into(),
             party,
-            has_quota,
+            quota,
             smallest: smallest.clone(),
             reserve: Arc::clone(&reserve),
         })
@@ -293,14 +296,15 @@ where
     let mut seats = Vec::new();
     for (analyst, quota) in &terms.analysts {
         let mut party = filter.party(analyst);
-        if let Some(quota) = quota {
+        let quota = quota.as_ref().map(Me::read).transpose()?;
+        if let Some(quota) = &quota {
             let words = |error: StoreError| error.to_string();
-            let quota = filter.quota(analyst, Me::read(quota)?).map_err(words)?;
+            let quota = filter.quota(analyst, quota.clone()).map_err(words)?;
             party = party.with_quota(&quota).map_err(words)?;
         }
-        seats.push(seat(party, quota.is_some()));
+        seats.push(seat(party, quota));
     }
-    seats.push(seat(filter.party("curator"), false));
+    seats.push(seat(filter.party("curator"), None));
     Ok(seats)
 }
 

@@ -117,6 +117,17 @@ fn the_operator_reads_the_ledger() {
     );
     assert!(ledger("verify").starts_with("2 entries"));
     assert_eq!(ledger("export").lines().count(), 3);
+    let drawn = ledger("timeline");
+    assert!(
+        drawn.contains("<title>census: epsilon spent 0.1 of 1, 1 not admitted</title>"),
+        "{drawn}"
+    );
+    // A tenth of 240 up at the first launch, and a cross there at the second.
+    assert!(
+        drawn.contains("d=\"M56 268V244.00H416.00H776.00\""),
+        "{drawn}"
+    );
+    assert!(drawn.contains("M412.00 240.00l8 8m0 -8l-8 8"), "{drawn}");
     let none = run(&["ledger", "show", &server.file(), "other"]);
     assert!(text(&none.stderr).contains("there is no dataset \"other\""));
 }

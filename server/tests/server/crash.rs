@@ -13,29 +13,40 @@ use crate::support::*;
 
 const CLIENTS: usize = 8;
 
+/// With those on PostgreSQL, two hundred.
 #[test]
-fn twenty_kills_lose_no_charge_and_make_none_twice() {
-    kills(20, &Terms::default());
+fn a_hundred_kills_lose_no_charge_and_make_none_twice() {
+    kills(100, &Terms::default());
 }
 
 #[test]
-fn twenty_kills_on_postgresql_lose_no_charge_and_make_none_twice() {
-    let Some(postgres) = postgres::Server::new("server-crash") else {
-        return;
-    };
-    let terms = Terms {
-        ledger: format!("{{ postgres = {:?} }}", postgres.parameters()),
-        ..Terms::default()
-    };
-    kills(20, &terms);
+fn a_hundred_kills_on_postgresql_lose_no_charge_and_make_none_twice() {
+    on_postgresql(1);
 }
 
-/// `cargo test -p queryables-server --test server -- --ignored ten_thousand_kills`
+/// `cargo test -p queryables-server --test server -- --ignored --nocapture ten_thousand_kills`
 #[test]
-#[ignore = "takes hours"]
+#[ignore = "takes a quarter of an hour"]
 fn ten_thousand_kills_lose_no_charge_and_make_none_twice() {
-    for _ in 0..500 {
-        kills(20, &Terms::default());
+    thread::scope(|scope| {
+        scope.spawn(|| on_postgresql(50));
+        for _ in 0..50 {
+            kills(100, &Terms::default());
+        }
+    });
+}
+
+/// A hundred kills each time, every time with a new server of PostgreSQL.
+fn on_postgresql(times: usize) {
+    for time in 0..times {
+        let Some(postgres) = postgres::Server::new(&format!("server-crash-{time}")) else {
+            return;
+        };
+        let terms = Terms {
+            ledger: format!("{{ postgres = {:?} }}", postgres.parameters()),
+            ..Terms::default()
+        };
+        kills(100, &terms);
     }
 }
 

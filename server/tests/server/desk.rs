@@ -250,7 +250,6 @@ fn two_searches_are_asked_in_turn() {
     ask_card(&browser, 1, "age > 30");
     ask_card(&browser, 2, "age > 31");
     ask_card(&browser, 1, "age > 32");
-    ask_card(&browser, 2, "age > 33");
     ask_card(&browser, 1, "age > 34");
     let said = "return [...document.querySelectorAll('article')].map((card) => \
         [...card.querySelectorAll('.log li')].map((line) => `${line.value} ${line.innerText}`))";

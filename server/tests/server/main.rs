@@ -6,6 +6,7 @@ mod client;
 mod command;
 mod crash;
 mod desk;
+mod engine;
 /// A server of PostgreSQL for a test, as the adapter's own tests start one.
 #[allow(dead_code, reason = "the tests of the adapter use all of it")]
 #[path = "../../../interop/postgres/tests/support/mod.rs"]
@@ -14,3 +15,4 @@ mod protocol;
 mod security;
 mod support;
 mod terminal;
+mod transport;

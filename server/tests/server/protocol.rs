@@ -21,7 +21,16 @@ fn a_dataset_is_seen_previewed_and_asked() {
     let view = server.get(BEN, "/v1/datasets/census").json;
     assert_eq!(view["schema"]["columns"][0]["range"], json!([17, 90]));
     assert_eq!(view["limit"], json!({"epsilon": "1"}));
+    assert_eq!(view["quota"], json!({"epsilon": "0.5"}));
     assert_eq!(view["quota_remaining"], json!({"epsilon": "0.5"}));
+    assert_eq!(
+        server.get(ANA, "/v1/datasets/census").json.get("quota"),
+        None
+    );
+    let me = |token| server.get(token, "/v1/me").json;
+    assert_eq!(me(BEN), json!({"name": "ben", "role": "analyst"}));
+    assert_eq!(me(CURATOR), json!({"name": "curator", "role": "curator"}));
+    assert_eq!(server.get(OLD, "/v1/me").code(), "unauthorized");
 
     let question = count("age >= 40", "0.1");
     let preview = server.post(ANA, PREVIEW, &question).json;
@@ -212,13 +221,13 @@ fn a_search_is_opened_asked_and_closed() {
     let said = |number, condition| server.post(ANA, &path, &ask(number, condition));
     assert_eq!(
         said(0, "age < 18").json,
-        json!({"answer": false, "number": 0, "next": 1})
+        json!({"answer": false, "number": 0, "next": 1, "exhausted": false})
     );
     // A lost reply costs nothing: the same number and question get the same answer.
     assert_eq!(said(1, "age >= 17").json["answer"], true);
     assert_eq!(
         said(1, "age >= 17").json,
-        json!({"answer": true, "number": 1, "next": 2})
+        json!({"answer": true, "number": 1, "next": 2, "exhausted": true})
     );
     assert_eq!(said(1, "age >= 18").code(), "conflict");
     assert_eq!(said(0, "age < 18").code(), "conflict");
@@ -229,6 +238,7 @@ fn a_search_is_opened_asked_and_closed() {
     let listed = server.get(ANA, "/v1/children").json;
     assert_eq!(listed[0]["child"], json!(child));
     assert_eq!(listed[0]["next"], 2);
+    assert_eq!(listed[0]["exhausted"], true);
     let one = format!("/v1/children/{child}");
     assert_eq!(server.get(ANA, &one).json["kind"], "above_threshold");
     let close = || Ask::new("DELETE", &one).token(ANA).send(&server.address);
@@ -444,7 +454,7 @@ fn every_code_has_its_status_and_no_other_is_sent() {
     expect(server.get(ANA, "/metrics"), 403, "forbidden");
     expect(post(&count(&"a".repeat(6000), "0.1")), 413, "too_large");
 
-    // Those that need a slow client, a full server, or a disk that fails: `security`, `budget`.
+    // Those that need a slow client or engine, or a disk that fails: `security`, `engine`, `budget`.
     for code in ["too_slow", "busy", "unavailable", "failed"] {
         seen.insert(code.to_owned());
     }
@@ -532,5 +542,7 @@ fn the_examples_of_the_document_are_answered() {
             run += 1;
         }
     }
-    assert_eq!(run, 14);
+    assert_eq!(run, 15);
+    // A number fits more than one kind of answer.
+    assert!(document["components"]["schemas"]["Answer"]["anyOf"].is_array());
 }

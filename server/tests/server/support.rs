@@ -156,6 +156,19 @@ impl Server {
             let made = run(&["ledger", "create", file.to_str().unwrap(), "census"]);
             assert!(made.status.success(), "{made:?}");
         }
+        Self::started(folder)
+    }
+
+    /// With this curator's file, in a folder that may have more.
+    pub fn in_folder(folder: Folder, text: &str) -> Self {
+        let file = folder.0.join("curator.toml");
+        std::fs::write(&file, text).unwrap();
+        let made = run(&["ledger", "create", file.to_str().unwrap(), "census"]);
+        assert!(made.status.success(), "{made:?}");
+        Self::started(folder)
+    }
+
+    fn started(folder: Folder) -> Self {
         let (process, address) = spawn(&folder.0);
         Self {
             process,
@@ -240,7 +253,9 @@ fn spawn(folder: &Path) -> (Child, String) {
     let mut line = String::new();
     let stdout = process.stdout.take().unwrap();
     BufReader::new(stdout).read_line(&mut line).unwrap();
-    let Some(address) = line.trim().strip_prefix("listening on http://") else {
+    let address = line.trim().strip_prefix("listening on ");
+    let address = address.and_then(|address| address.split("://").nth(1));
+    let Some(address) = address else {
         let log = std::fs::read_to_string(folder.join("log"));
         panic!("{line:?}: {log:?}");
     };
