@@ -10,7 +10,7 @@ use super::super::{
 };
 use super::change::change_of;
 use super::fits;
-use super::statistic::TableStatistic;
+use super::statistic::{OfNumbers, TableStatistic};
 use super::steps::{MOST_ROWS, SCALED_ROW, Stated};
 use super::{MeanOf, RowsOf, SumOf, VarianceOf};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
@@ -144,7 +144,10 @@ impl<S, G> TableQuery<S, G> {
 
     /// With numbers clamped to this range: `0.0..=80.0`, or whole numbers.
     #[must_use]
-    pub fn clamped(self, range: impl Into<RealRange>) -> Self {
+    pub fn clamped(self, range: impl Into<RealRange>) -> Self
+    where
+        S: OfNumbers,
+    {
         let range = range.into();
         Self {
             range: Some(Stated {

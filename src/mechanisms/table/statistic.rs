@@ -33,6 +33,16 @@ pub trait SaysRows: TableStatistic {
     fn rows(value: &Self::Value) -> f64;
 }
 
+/// A statistic of numbers, which can be clamped: a count has none.
+#[diagnostic::on_unimplemented(
+    message = "ask for a sum, a mean or a variance: a count has no numbers to clamp"
+)]
+pub trait OfNumbers: TableStatistic {}
+
+impl OfNumbers for SumOf {}
+impl OfNumbers for MeanOf {}
+impl OfNumbers for VarianceOf {}
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::RowsOf {}
