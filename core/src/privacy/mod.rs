@@ -33,7 +33,6 @@ pub(crate) mod measure;
 pub(crate) mod measures;
 mod pair;
 mod prices;
-mod private;
 mod relation;
 mod restated;
 
@@ -45,7 +44,7 @@ pub use implies::Implies;
 pub(crate) use implies::half_square;
 pub use implies_at::{ImpliesAt, RestatedAt};
 pub(crate) use measure::Reentrant;
-pub use measure::{Additive, Measure, Overflow, Postprocessable, UnknownLoss};
+pub use measure::{Additive, Measure, Overflow, Postprocessable, Private, UnknownLoss};
 pub(crate) use measure::{checked, checked_under};
 pub use measures::{
     ApproxDp, ApproxRdp, ApproxZCdp, Gdp, GridError, ProbabilisticDp, PureDp, Rdp, RdpCurve,
@@ -53,6 +52,5 @@ pub use measures::{
 };
 pub use pair::{EpsilonDelta, RhoDelta};
 pub use prices::Prices;
-pub use private::Private;
 pub use relation::{AddRemove, Distance, Relation, Replace};
 pub use restated::Restated;
