@@ -1,5 +1,8 @@
 //! What is public about a dataset.
 
+use std::fmt::Display;
+
+use super::words::kept;
 use thiserror::Error;
 
 use super::Fault;
@@ -84,6 +87,23 @@ impl<D: ?Sized> Copy for Public<'_, D> {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the mechanism does not fit the dataset: {0}")]
 pub struct DomainMismatch(pub &'static str);
+
+impl DomainMismatch {
+    /// With words that are put together when the program runs: at most 240 bytes, made from what is public
+    /// and never from data. The first 1024 different texts are kept for as long as the program runs.
+    ///
+    /// ```
+    /// use queryables::machine::DomainMismatch;
+    ///
+    /// let column = "salary";
+    /// let mismatch = DomainMismatch::because(format_args!("there is no column {column:?}"));
+    /// assert_eq!(mismatch, DomainMismatch("there is no column \"salary\""));
+    /// ```
+    #[must_use]
+    pub fn because(words: impl Display) -> Self {
+        Self(kept(words))
+    }
+}
 
 /// Where something that was asked does not fit, the machine stays as it was.
 impl From<DomainMismatch> for Fault {
