@@ -256,6 +256,23 @@ impl<D: ?Sized> Copy for Public<'_, D> {}
 #[error("the mechanism does not fit the dataset: {0}")]
 pub struct DomainMismatch(pub &'static str);
 
+impl DomainMismatch {
+    /// A reason that is put together when the program runs: at most 240 bytes, made from what is public
+    /// and never from data. The first 1024 different texts are kept for as long as the program runs.
+    ///
+    /// ```
+    /// use queryables::machine::DomainMismatch;
+    ///
+    /// let column = "salary";
+    /// let mismatch = DomainMismatch::because(format_args!("there is no column {column:?}"));
+    /// assert_eq!(mismatch, DomainMismatch("there is no column \"salary\""));
+    /// ```
+    #[must_use]
+    pub fn because(words: impl std::fmt::Display) -> Self {
+        Self(super::words::kept(words))
+    }
+}
+
 /// Where something that was asked does not fit, the machine stays as it was.
 impl From<DomainMismatch> for Fault {
     fn from(DomainMismatch(why): DomainMismatch) -> Self {

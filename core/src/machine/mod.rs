@@ -30,6 +30,7 @@ mod tape;
 pub(crate) mod thread_context;
 mod truncated;
 mod withheld;
+mod words;
 
 pub use adversary::{Adversary, Script, View, interact};
 pub use answer_kind::AnswerKind;
@@ -56,6 +57,7 @@ pub use tape::{Recorder, Replay, Tape};
 pub(crate) use thread_context::{Answering, CurrentToken};
 pub use truncated::{Metered, truncated_view};
 pub(crate) use withheld::Withheld;
+pub(crate) use words::kept;
 
 use thiserror::Error;
 

@@ -209,6 +209,20 @@ pub struct UnknownLoss(pub &'static str);
 impl UnknownLoss {
     /// The stated loss does not belong to the measure: a curve of another grid, for instance.
     pub const FOREIGN: Self = Self("the stated loss does not belong to the measure");
+
+    /// With words that are put together when the program runs, as for
+    /// [`DomainMismatch::because`](crate::machine::DomainMismatch::because).
+    ///
+    /// ```
+    /// use queryables::privacy::UnknownLoss;
+    ///
+    /// let unknown = UnknownLoss::because(format_args!("no map for a metric of order {}", 3));
+    /// assert_eq!(unknown.to_string(), "no known loss: no map for a metric of order 3");
+    /// ```
+    #[must_use]
+    pub fn because(words: impl std::fmt::Display) -> Self {
+        Self(crate::machine::kept(words))
+    }
 }
 
 /// The total is more than can be held.

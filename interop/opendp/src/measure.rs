@@ -102,9 +102,11 @@ fn loss_from<U: Unit>(float: f64) -> Result<Quantity<U>, UnknownLoss> {
 fn at_order(curve: &Function<f64, f64>, order: Order) -> Result<Epsilon, UnknownLoss> {
     // The error may contain anything, and is not passed on.
     let epsilon = curve.eval(&order.to_f64_up());
-    loss_from(
-        epsilon.map_err(|_| UnknownLoss("OpenDP's privacy curve has no value at this order"))?,
-    )
+    loss_from(epsilon.map_err(|_| {
+        UnknownLoss::because(format_args!(
+            "OpenDP's privacy curve has no value at order {order}"
+        ))
+    })?)
 }
 
 /// A measure of this crate whose mechanisms can be composed inside OpenDP.
@@ -246,7 +248,7 @@ mod tests {
         assert_eq!(
             RenyiDivergence::loss(&Rdp::new(order("2")), &failing),
             Err(UnknownLoss(
-                "OpenDP's privacy curve has no value at this order"
+                "OpenDP's privacy curve has no value at order 2"
             ))
         );
     }

@@ -309,7 +309,9 @@ fn an_order_that_is_a_float_is_read_back_and_another_is_unknown() {
         assert_eq!(read_back(order), Ok(epsilon("0.5")), "{order}");
     }
     for order in ["1.1", "2.3"] {
-        let unknown = UnknownLoss("OpenDP's privacy curve has no value at this order");
+        let unknown = UnknownLoss::because(format_args!(
+            "OpenDP's privacy curve has no value at order {order}"
+        ));
         assert_eq!(read_back(order), Err(LaunchError::UnknownLoss(unknown)));
     }
 }
