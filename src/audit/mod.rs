@@ -79,7 +79,7 @@
 //!   count. (A [`SequentialTest`] may go on for as long as one likes, and counts once.) Divide the failure probability by the number of audits that you are ready to run: from
 //!   1e-9 to 1e-12 costs little.
 //! - **A seed is drawn once.** With the operating system's coins every audit sees new runs. With the
-//!   same seed it sees the same ones, so a label, event, adversary or seed that was chosen after
+//!   same seed it sees the same ones, so a claim, label, event, adversary or seed that was chosen after
 //!   looking at what the seed gave is not covered (`what_is_learned_by_heart_does_not_count`); run it
 //!   once more without the seed. All coins are ChaCha20, and the promise holds as far as its output
 //!   looks random.

@@ -128,8 +128,9 @@ impl<'a, A> Audit<'a, A> {
 
     /// Runs with the coins of a seed, so that the audit gives the same finding each time.
     ///
-    /// The seed must be chosen before any of its outcomes are seen: an event, or a seed, that was
-    /// picked because of the outcomes of this seed is not covered by the failure probability. (An
+    /// The seed must be chosen before any of its outcomes are seen: a claim, an event, or a seed, that
+    /// was picked because of the outcomes of this seed is not covered by the failure probability. A
+    /// claim that was tightened after a run, to what that run seemed to allow, is such a claim. (An
     /// event that [`run`](Self::run) has learned may be given to [`run_on`](Self::run_on) with the
     /// same seed; it is then counted on the same runs again.)
     #[must_use]

@@ -59,7 +59,7 @@ where
 
     fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
         match self.0.price(&Quoted(mechanism)).map_err(|denial| *denial) {
-            Ok(price) => Ok(Party::would_admit(&self.0, &price.first)?),
+            Ok(price) => Ok(self.0.would_take(&price)?),
             Err(LedgerError::Store(error)) => Err(error.into()),
             Err(_) => Ok(false),
         }

@@ -25,7 +25,7 @@ use crate::compose::{
 use crate::machine::{
     Answered, CoinSource, Description, Mechanism, StopToken, SystemCoins, guarded,
 };
-use crate::privacy::{AddRemove, Measure, Private, Relation};
+use crate::privacy::{AddRemove, Private, Relation};
 use crate::queryable::{HandleOf, IntoHandle};
 
 /// What an analyst gets: the handle through which a party launches mechanisms in a filter that a
@@ -307,17 +307,33 @@ where
     }
 
     /// Whether a launch with this loss would be admitted now, by the filter and by every quota.
-    /// Nothing is written.
+    /// The loss is taken as a launch takes it: for both orders where no dataset comes first. Nothing
+    /// is written.
     ///
     /// # Errors
     ///
     /// Those of the store.
     pub fn would_admit(&self, loss: &ChildLoss<F>) -> Result<bool, StoreError> {
-        match self.shared().running().map_err(|denial| *denial) {
-            Err(LedgerError::Store(error)) => return Err(error),
-            Ok(()) if self.shared().terms.measure.is_valid(loss) => {}
-            _ => return Ok(false),
+        match self.shared().terms.price_of::<FilterGate<F>, R>(loss) {
+            Ok(price) => self.would_take(&price),
+            // A store that does not answer is reported, whatever was asked.
+            Err(_) => self.is_running().map(|_| false),
         }
+    }
+
+    fn is_running(&self) -> Result<bool, StoreError> {
+        match self.shared().running().map_err(|denial| *denial) {
+            Err(LedgerError::Store(error)) => Err(error),
+            running => Ok(running.is_ok()),
+        }
+    }
+
+    /// Whether a launch at this price would be admitted now.
+    pub(super) fn would_take(&self, price: &Price<ChildLoss<F>>) -> Result<bool, StoreError> {
+        if !self.is_running()? {
+            return Ok(false);
+        }
+        let loss = &price.first;
         self.shared().read(|book| {
             let fits = || {
                 let mut quotas = book.quotas_at(&self.seat.quotas);

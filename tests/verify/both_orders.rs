@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::support::*;
+use queryables::account::LaunchesLeft;
 use queryables::account::profiles::{InProfiles, Powers, WithinProfile};
 use queryables::compose::{ConcurrentComposition, Filter, LaunchError, Odometer};
 use queryables::machine::{Coins, Fault, Machine, Mechanism};
@@ -149,11 +150,18 @@ fn a_filter_takes_a_loss_for_both_orders() {
     let both_orders = biased().symmetrised();
     assert_eq!(refused(directed.launch(&STRAIGHT)), both_orders);
     assert_eq!(refused(directed.admit(&biased())), both_orders);
+    // What is said before a launch is what the launch says.
+    assert!(!directed.would_admit(&biased()));
+    let preview = directed.preview(&STRAIGHT).unwrap();
+    assert_eq!(*preview.cost(), both_orders);
+    assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(0));
     // Both are.
     let both = Filter::concurrent_with(two_of(both_orders.clone())).under(Replace);
     let both = start(&both, Arc::clone(&data)).unwrap();
+    assert!(both.would_admit(&biased()));
     both.launch(&STRAIGHT).unwrap();
     both.launch(&TURNED).unwrap();
+    assert!(!both.would_admit(&biased()));
     assert!(read(&both.privacy_loss()) >= 0.2);
     // One that adds or removes a row has an order, and two of them have none.
     let one = start(

@@ -184,7 +184,7 @@ where
 
     fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
         let price = self.0.price(&Quoted(mechanism));
-        Ok(price.is_ok_and(|price| RunningFilter::would_admit(&self.0, &price.first)))
+        Ok(price.is_ok_and(|price| self.0.would_take(&price)))
     }
 
     fn preview(

@@ -190,7 +190,11 @@ impl<Me: Measure> Terms<Me> {
 
     /// The price of a mechanism that runs elsewhere with this loss: at other distances, by the
     /// measure's group privacy.
-    pub(super) fn price_of<G, R>(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss>
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownLoss`] if it does not belong to the measure, or if there is no loss at a distance.
+    pub fn price_of<G, R>(&self, loss: &Me::Loss) -> Result<Price<Me::Loss>, UnknownLoss>
     where
         G: Gate<Children = Me>,
         R: Relation,

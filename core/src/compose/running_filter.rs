@@ -1,10 +1,11 @@
 //! The handle to a running filter.
 
 use super::filter::HaltOf;
+use super::gate::PriceOf;
 use super::{Discipline, FilterGate, Interleaved, RunningCompositor};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, WholeLoss};
 use crate::machine::guarded;
-use crate::privacy::{AddRemove, Measure, Relation};
+use crate::privacy::{AddRemove, Relation};
 
 /// A running [`Filter`](super::Filter) on data of type `D`: what an analyst launches mechanisms
 /// with.
@@ -97,14 +98,20 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     }
 
     /// Whether a launch with this loss would be admitted now: whether the budget and the limit on
-    /// the number of launches allow it, and the filter was not halted or frozen.
+    /// the number of launches allow it, and the filter was not halted or frozen. The loss is taken as
+    /// [`admit`](Self::admit) takes it: for both orders where no dataset comes first.
     #[must_use]
     pub fn would_admit(&self, loss: &ChildLoss<F>) -> bool {
-        if self.is_stopped() || !self.terms().measure.is_valid(loss) {
-            return false;
-        }
-        self.read(|gate| guarded(|| Ok(gate.would_admit(loss))))
-            .unwrap_or(false)
+        let price = self.terms().price_of::<FilterGate<F>, R>(loss);
+        price.is_ok_and(|price| self.would_take(&price))
+    }
+
+    /// Whether a launch at this price would be admitted now.
+    pub(super) fn would_take(&self, price: &PriceOf<FilterGate<F>>) -> bool {
+        !self.is_stopped()
+            && self
+                .read(|gate| guarded(|| Ok(gate.would_admit(&price.first))))
+                .unwrap_or(false)
     }
 
     /// Why it halted, if it did.

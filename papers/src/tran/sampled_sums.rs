@@ -74,10 +74,10 @@ use super::asymptotic::{AsymptoticGdp, MeanLoss, cost, norm_for_budget};
 /// budget pays less than `cap`, as one does that has not spent all of it; there the proof adds steps that
 /// spend the rest. So the whole is about √(2·cap)-GDP, with the errors of 4.3 for B = `cap`.
 ///
-/// For X alone the same proof with B = B_X gives about √(2B_X)-GDP, for a B_X that is fixed while the rate
-/// goes to its limit. **It says nothing for a budget of a few steps**: the error of 4.3 has B_X in a
-/// denominator, and one step of a sampled Gaussian is not nearly Gaussian
-/// (`a_budget_of_one_step_is_not_about_gaussian`). So no loss of single records is stated here.
+/// For X alone one would expect about √(2B_X)-GDP, for a B_X that is fixed while the rate goes to its
+/// limit. **This is not proved**, here or in the paper, and no type states it: the loss of the whole is
+/// `cap`, and there is no other. For a budget of a few steps it is false: one step of a sampled Gaussian
+/// is not nearly Gaussian (`a_budget_of_one_step_is_not_about_gaussian`).
 ///
 /// Rates are those of a step, for all records alike: Theorems F.1 and F.2 know no other.
 pub struct IndividualSampledSums<T = ()> {
@@ -448,7 +448,6 @@ pub(super) mod tests {
         assert_eq!(machine.left, [budget.0]);
     }
 
-    /// A record that has half of the budget is out after half as many steps, and nobody else is.
     /// One step at rate 0.01 and σ = 1, which is all that X can pay for: √(2B_X) is 0.0131. Both δ are at
     /// ε = 0.5.
     #[test]
@@ -464,6 +463,7 @@ pub(super) mod tests {
         assert!(lost.lower > "1e-7".parse().unwrap(), "{lost}");
     }
 
+    /// A record that has half of the budget is out after half as many steps, and nobody else is.
     #[test]
     fn records_may_have_budgets_of_their_own() {
         let measure = measure(Regime::Large, "0.9");
