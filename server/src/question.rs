@@ -335,15 +335,22 @@ macro_rules! answered {
     }};
 }
 
-/// The statistic with its condition, its range and its bound; grouped or not.
+/// A statistic of numbers with its range.
+macro_rules! clamped {
+    ($query:expr, $asked:ident) => {
+        match ($query, $asked.clamped) {
+            (query, Some((low, high))) => query.clamped(low..=high),
+            (query, None) => query,
+        }
+    };
+}
+
+/// The statistic with its condition and its bound; grouped or not.
 macro_rules! statistic {
     ($query:expr, $schema:expr, $asked:ident, $error:ident) => {{
         let mut query = $query;
         if let Some(condition) = &$asked.condition {
             query = query.filter(condition.expr()?)?;
-        }
-        if let Some((low, high)) = $asked.clamped {
-            query = query.clamped(low..=high);
         }
         if let Some(rows) = $asked.rows_per_person {
             query = query.rows_per_person(rows);
@@ -376,10 +383,17 @@ impl Release {
                 Problem::invalid_query("a count is of rows: it has no `of` and is not `clamped`"),
             ),
             Self::Count(asked) => statistic!(schema.count(), schema, asked, distance),
-            Self::Sum(asked) => statistic!(schema.sum(of(asked)?)?, schema, asked, distance),
-            Self::Mean(asked) => statistic!(schema.mean(of(asked)?)?, schema, asked, for_rows),
+            Self::Sum(asked) => {
+                let sum = clamped!(schema.sum(of(asked)?)?, asked);
+                statistic!(sum, schema, asked, distance)
+            }
+            Self::Mean(asked) => {
+                let mean = clamped!(schema.mean(of(asked)?)?, asked);
+                statistic!(mean, schema, asked, for_rows)
+            }
             Self::Variance(asked) => {
-                statistic!(schema.variance(of(asked)?)?, schema, asked, for_rows)
+                let variance = clamped!(schema.variance(of(asked)?)?, asked);
+                statistic!(variance, schema, asked, for_rows)
             }
             Self::Largest(asked) => asked.ready(schema),
             Self::Quantiles(asked) => asked.ready(schema),
