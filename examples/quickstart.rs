@@ -1,7 +1,7 @@
 //! A filter over census data: an open search and noisy counts interleaved, a refusal, what is left.
 //!
 //! ```text
-//! cargo run --example quickstart
+//! cargo run -p quickstart
 //! ```
 
 mod adult;
