@@ -13,7 +13,7 @@ use crate::service::Service;
 use crate::token::{TokenHash, new_token};
 
 /// The first 5000 rows of the Adult data (`examples/data/README.md`).
-const CENSUS: &str = include_str!("../../examples/data/adult.csv");
+const CENSUS: &str = include_str!("../data/adult.csv");
 const CONFIG: &str = include_str!("demo.toml");
 
 /// Serves the demonstration until it is ended.
