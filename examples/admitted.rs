@@ -104,6 +104,8 @@ pub(crate) fn table() -> Result<String, Box<dyn Error>> {
             .to_owned(),
         "the other, until the first refusal. The fixed count admits no larger launch.".to_owned(),
         String::new(),
+        "![Launches that each rule admits](../guide/src/figures/launches.svg)".to_owned(),
+        String::new(),
         format!("## Launches of {loss} in {budget}"),
         String::new(),
         "| rule | admits | children may interleave |".to_owned(),

@@ -31,5 +31,81 @@ chapters!(
     property_tests,
     questions,
     rules,
+    server,
     tables,
 );
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    /// The chapters, by their names.
+    fn chapters() -> Vec<(String, String)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let entries = fs::read_dir(folder).unwrap();
+        let files = entries.map(|entry| entry.unwrap().path());
+        let pages = files.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
+        let chapters: Vec<_> = pages
+            .map(|path| {
+                let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+                (name, fs::read_to_string(path).unwrap())
+            })
+            .filter(|(name, _)| name != "SUMMARY")
+            .collect();
+        assert!(chapters.len() > 15);
+        chapters
+    }
+
+    #[test]
+    fn every_chapter_is_listed_and_its_code_runs() {
+        let summary = include_str!("src/SUMMARY.md");
+        let listed: BTreeSet<_> = summary
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split_once(".md)"))
+            .map(|(name, _)| name)
+            .collect();
+        // The list of the macro above.
+        let (_, run) = include_str!("lib.rs").split_once("chapters!(").unwrap();
+        let (run, _) = run.split_once(");").unwrap();
+        let run: BTreeSet<_> = run.split(',').map(str::trim).collect();
+        let chapters = chapters();
+        let chapters: BTreeSet<_> = chapters.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(listed, chapters);
+        assert_eq!(&run - &BTreeSet::from([""]), chapters);
+    }
+
+    /// Beside the list of chapters there is room for 88 letters on a page of 1300 pixels.
+    #[test]
+    fn code_fits_on_the_page() {
+        for (name, text) in chapters() {
+            for code in text.split("```").skip(1).step_by(2) {
+                for line in code.lines().skip(1) {
+                    assert!(line.chars().count() <= 88, "{name}: {line}");
+                }
+            }
+        }
+    }
+
+    /// A hundred words a minute, for a second language and for trying things out. A line of code takes as
+    /// long as ten words.
+    #[test]
+    fn a_chapter_takes_at_most_ten_minutes() {
+        for (name, text) in chapters() {
+            let (mut words, mut lines) = (0, 0);
+            for (index, part) in text.split("```").enumerate() {
+                if index % 2 == 0 {
+                    words += part.split_whitespace().count();
+                } else {
+                    lines += part.lines().count();
+                }
+            }
+            assert!(
+                words + 10 * lines <= 1000,
+                "{name}: {words} words, {lines} lines of code"
+            );
+        }
+    }
+}

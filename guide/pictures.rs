@@ -179,6 +179,15 @@ mod tests {
     }
 
     #[test]
+    fn the_chapter_on_rules_has_the_numbers_of_the_specification() {
+        let chapter = include_str!("src/rules.md");
+        for (rule, launches) in admitted(include_str!("../spec/admitted.md")) {
+            let cell = format!("| {launches} |");
+            assert!(chapter.contains(&cell), "{rule} admits {launches}");
+        }
+    }
+
+    #[test]
     fn all_numbers_of_the_tables_are_read() {
         let table =
             "|---|---:|---|\n| basic | 100 | yes |\n| *tight* | 562 | no |\n\n| x | 1 | y |\n";
