@@ -1,11 +1,14 @@
 //! The project itself: its layers, the places of a measure, its specification, what mechanisms say about
-//! their error, words that people search for, the crates of the quick start, instruction counts, races.
+//! their error, words that people search for, links, the crates of the quick start, what is published,
+//! instruction counts, races.
 
 mod accuracy;
 mod aliases;
 mod dependencies;
 mod instructions;
 mod layers;
+mod links;
 mod measures;
 mod races;
+mod release;
 mod specification;
