@@ -36,9 +36,11 @@
 //! # How it fits together
 //!
 //! ```text
-//!   data + Filter ──start───▶ RunningFilter ──launch(mechanism)──▶ Queryable ──ask(query)──▶ answer
-//!                                  │     └───release(mechanism)──▶ answer
-//!                                  └─── privacy_loss(), remaining(), would_admit(loss)
+//! data + Filter
+//!   └─ start ─▶ RunningFilter
+//!                 ├─ launch(mechanism) ──▶ Queryable ─ ask(query) ─▶ answer
+//!                 ├─ release(mechanism) ─▶ answer
+//!                 └─ privacy_loss(), remaining(), would_admit(loss)
 //! ```
 //!
 //! 1. The data holder starts a [`Filter`](compose::Filter) on the data with [`start`] and gives
@@ -77,16 +79,30 @@
 //! adaptive composition; Feldman and Zrnic 2021 on individual budgets; Tran, Koskela, Räisä and Honkela
 //! on filters under f-DP.
 //!
-//! # Two crates
+//! # Crates
 //!
 //! What a framework needs that has its own mechanisms is a crate of its own with few dependencies,
 //! [`queryables_core`]: all of [`number`], [`machine`], [`queryable`] and [`middle`], and most of
 //! [`data`], [`privacy`], [`account`] and [`compose`]. This crate re-exports it under the same paths,
 //! so that programs need to name this one only.
 //!
-//! Two features are on by default. Without `fdp` there are no trade-off functions, nor what is
-//! computed on them: `privacy::fdp`, `account::NaturalFilter`, `account::advise`. Without `rayon`
-//! large data is read on one thread.
+//! Tables in files and databases, OpenDP, and generators of the rand ecosystem are crates of their own:
+//! [`queryables-arrow`](https://docs.rs/queryables-arrow),
+//! [`queryables-postgres`](https://docs.rs/queryables-postgres) (also a ledger for many processes),
+//! [`queryables-opendp`](https://docs.rs/queryables-opendp),
+//! [`queryables-rand`](https://docs.rs/queryables-rand). `queryables-server` serves remote analysts.
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `fdp`, by default | trade-off functions and what is computed on them: [`privacy::fdp`], [`account::NaturalFilter`], [`account::advise`](fn@account::advise) |
+//! | `rayon`, by default | large data is read on several threads |
+//! | `verify` | [`verify`] |
+//! | `proptest` | [`verify::strategies`] for property tests |
+//! | `table` | [`table`], and mechanisms on tables |
+//! | `ledger` | [`ledger`]; `redb` keeps it in a file |
+//! | `serde` | losses, rules and refusals written down and read again |
 //!
 //! # Modules, each built on those above it only
 //!
@@ -101,15 +117,24 @@
 //! | [`compose`] | filters, odometers, and other compositors |
 //! | [`middle`] | the person in the middle, and ready-made ones |
 //! | [`noise`] | exact samplers on the integers |
-//! | `table` | questions that are data: schemas, expressions over columns, plans; feature `table` |
+//! | [`table`] | questions that are data: schemas, expressions over columns, plans; feature `table` |
 //! | [`mechanisms`] | ready-made mechanisms, one-shot and interactive |
-//! | `verify` | the exact worst case of a mechanism over all adversaries, for finite noise and for most ready-made mechanisms, otherwise up to a stated δ; feature `verify` |
+//! | [`verify`] | the exact worst case of a mechanism over all adversaries, for finite noise and for most ready-made mechanisms, otherwise up to a stated δ; feature `verify` |
 //! | [`audit`] | a statistical lower bound on ε, for what is too large to enumerate |
-//! | `table` | questions that are data: schemas, expressions over columns, their texts and digests; feature `table` |
-//! | `ledger` | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |
+//! | [`ledger`] | budgets that survive: the record, restarts, many processes, quotas; feature `ledger` |
 //!
 //! The [`prelude`] has what most programs need.
 
+// Links lead to all modules; without all features some are not there.
+#![cfg_attr(
+    not(all(
+        feature = "fdp",
+        feature = "ledger",
+        feature = "proptest",
+        feature = "table"
+    )),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![warn(
     clippy::missing_errors_doc,
