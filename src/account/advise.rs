@@ -6,6 +6,8 @@ use crate::privacy::fdp::{FdpError, Profile, RepeatedMechanism};
 use crate::privacy::{EpsilonDelta, Gdp, Implies};
 
 /// A filter, how many launches of a typical mechanism it admits, and what else it takes.
+///
+/// Example: [`advise`](fn@crate::account::advise).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Advice {

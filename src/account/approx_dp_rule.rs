@@ -9,6 +9,8 @@ use crate::privacy::{ApproxDp, EpsilonDelta};
 
 /// Any of the (ε, δ) rules here, chosen in advance.
 ///
+/// Example: [`compare`](crate::account::compare).
+///
 /// # Guarantee
 ///
 /// That of the rule inside; which one it is depends on public values only, and never changes.

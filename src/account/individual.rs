@@ -120,6 +120,8 @@ impl RecordCost {
 /// A rule under which Gaussian noise costs a record in proportion to the square of its
 /// contribution's length.
 ///
+/// Example: [`RecordCost`](crate::account::RecordCost).
+///
 /// # Guarantee
 ///
 /// ρ = ‖v‖²/(2σ²) under zCDP, α times that under Rényi DP of order α, and μ²/2 is ρ under GDP. So

@@ -24,6 +24,8 @@ pub trait Refutable: Measure {
 }
 
 /// The result of testing a claim.
+///
+/// Example: [`Audit`](crate::audit::Audit).
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditResult {
     claim: String,

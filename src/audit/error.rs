@@ -5,6 +5,8 @@ use thiserror::Error;
 use crate::machine::CoinsError;
 
 /// Why an audit was not run. No machine was started then.
+///
+/// Example: [`Audit`](crate::audit::Audit).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AuditError {

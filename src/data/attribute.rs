@@ -62,6 +62,8 @@ type Read<D, T> = dyn Fn(&D, Range<usize>, &mut [T], &mut dyn FnMut(usize)) + Se
 type Pass<D, T> = dyn Fn(&D, Range<usize>, &mut <T as Value>::Fold) + Send + Sync;
 
 /// A question about one record that is answered by yes or no.
+///
+/// Example: [`Count`](crate::mechanisms::Count).
 #[doc(alias = "where")]
 pub type Predicate<D> = Attribute<D, bool>;
 

@@ -6,6 +6,8 @@ use crate::machine::Fault;
 ///
 /// It is the same whatever the reason is, and says nothing about the data. The machine that asked
 /// stays as it was, and may be asked again.
+///
+/// Example: `queryables-postgres`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("the data could not be reached")]
 pub struct Unavailable;

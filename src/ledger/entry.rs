@@ -80,6 +80,8 @@ impl<C: PartialEq, W: PartialEq> Entry<C, W> {
 }
 
 /// The decision on a launch that stated its loss.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -100,6 +102,8 @@ pub enum Decision<C = Value, W = Value> {
 }
 
 /// The outcome of a launch that was charged.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -115,6 +119,8 @@ pub enum Outcome {
 }
 
 /// A line about a launch that was charged, written after its [`Entry`].
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeLine {
@@ -148,6 +154,8 @@ impl OutcomeLine {
 }
 
 /// One line of a ledger.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Line {
@@ -194,6 +202,8 @@ impl Line {
 }
 
 /// A line in the middle of a record cannot be read.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the record is damaged")]
 pub struct DamagedLine {
@@ -203,6 +213,8 @@ pub struct DamagedLine {
 
 /// Reads a record in JSON Lines. An incomplete last line, because the writer was stopped in the
 /// middle of it, is left out; anything else that cannot be read is an error.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 ///
 /// # Errors
 ///

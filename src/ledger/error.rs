@@ -8,6 +8,8 @@ use crate::compose::{LaunchError, NoPrice, Refusal};
 use crate::machine::Fault;
 
 /// Why a launch through a ledger gave no child.
+///
+/// Example: [`Party`](crate::ledger::Party).
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LedgerError<C, W = C> {
@@ -50,6 +52,8 @@ pub enum LedgerError<C, W = C> {
 pub(super) type LedgerErrorOf<F> = LedgerError<ChildLoss<F>, WholeLoss<F>>;
 
 /// Why a filter is not opened.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum OpenError {

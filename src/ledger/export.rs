@@ -21,6 +21,8 @@ use super::{Decision, Entry, Line};
 /// | anything else | `UnsupportedDpEvent` |
 ///
 /// Numbers become floats, rounded to the nearest.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[must_use]
 pub fn dp_events(filter: &str, lines: &[Line]) -> Value {
     let charged = lines.iter().filter_map(|line| match line {

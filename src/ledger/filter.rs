@@ -27,6 +27,8 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A rule whose budget a ledger can keep: it is [`Durable`], and its measures and losses can be
 /// written down. Whatever fits is one.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 #[diagnostic::on_unimplemented(
     message = "a ledger cannot keep a budget under `{Self}`",
     note = "the rule must be `Durable`, and its measures and losses must implement serde's traits"

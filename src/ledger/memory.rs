@@ -10,6 +10,8 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// Keeps the record in memory, or none.
 ///
 /// The budgets themselves stay with their filters, so each is opened once.
+///
+/// Example: [`Ledger`](crate::ledger::Ledger).
 pub struct MemoryStore {
     keeps_record: bool,
     kept: Mutex<Kept>,

@@ -29,6 +29,8 @@ pub(super) mod sealed {
 /// budgets, lets the launch decide by a pure function of them, and writes what was decided, all or
 /// nothing and one launch after the other.
 ///
+/// Example: `queryables-postgres`.
+///
 /// # Guarantee
 ///
 /// The guarantee of a filter in a ledger depends on this: once [`sync`](Self::sync) has returned
@@ -107,6 +109,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 }
 
 /// A budget as it is kept.
+///
+/// Example: `queryables-postgres`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
     /// It rises by one with each change.
@@ -116,6 +120,8 @@ pub struct Saved {
 }
 
 /// A launch that asks to be charged, as a store sees it. Only the ledger makes them.
+///
+/// Example: `queryables-postgres`.
 pub trait Charge: sealed::Sealed {
     /// The budgets that it concerns. The first is that of the filter, which every launch in it
     /// concerns: while the first is locked, the others may be locked in any order.
@@ -152,6 +158,8 @@ pub trait Charge: sealed::Sealed {
 }
 
 /// What a store says to a charge.
+///
+/// Example: `queryables-postgres`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Receipt {
     /// Written, but perhaps not yet durable.
@@ -171,6 +179,8 @@ pub enum Receipt {
 }
 
 /// Why a store cannot do what it is asked to. None of it says anything about the data.
+///
+/// Example: `queryables-postgres`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StoreError {

@@ -15,6 +15,8 @@ use crate::privacy::{Distance, UnknownLoss};
 /// [`LaplaceNoise`] and [`GaussianNoise`] are here; a noise of your own is one `impl`, and is used
 /// with [`Under::noise`](super::Under::noise): every query then takes it.
 ///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
+///
 /// # What an implementer owes
 ///
 /// [`fact`](Self::fact) is true of independent draws of [`law`](Self::law) on each of the totals,
@@ -61,6 +63,8 @@ pub trait AddedNoise: Clone + Send + Sync {
 }
 
 /// Discrete Laplace noise for an ε.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 ///
 /// # Guarantee
 ///
@@ -208,6 +212,8 @@ impl GaussianNoise {
 }
 
 /// What Laplace noise is made for: an ε.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 #[diagnostic::on_unimplemented(
     message = "write an ε: `epsilon!(0.1)`, or `text.parse::<Epsilon>()?` for a text from outside",
     label = "not an ε",
@@ -225,6 +231,8 @@ impl LaplaceLoss for Epsilon {
 }
 
 /// What Gaussian noise is made for: a ρ or a μ.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 #[diagnostic::on_unimplemented(
     message = "write a ρ or a μ: `rho!(0.02)`, `mu!(0.5)`, or `text.parse::<Rho>()?` for a text from outside",
     label = "neither a ρ nor a μ",

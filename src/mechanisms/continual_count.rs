@@ -77,6 +77,8 @@ impl<A> ContinualCount<A> {
 }
 
 /// The form of a query that is asked about times: noise is drawn as it is needed.
+///
+/// Example: [`ContinualCount`](crate::mechanisms::ContinualCount).
 #[derive(Clone, Copy, Debug)]
 pub struct OverTime;
 

@@ -148,6 +148,8 @@ impl<T: fmt::Display> fmt::Display for Estimate<T> {
 /// their values before anything was computed.
 ///
 /// It is public: it has the parameters of the mechanism, and nothing of the data.
+///
+/// Example: [`Estimate`](crate::mechanisms::Estimate).
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
     rows_of_a_person: Option<u64>,

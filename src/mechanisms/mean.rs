@@ -75,6 +75,8 @@ pub struct NoisyMean {
 }
 
 /// How far the two sums of a mean are from the truth, and from which the error of the mean follows.
+///
+/// Example: [`Mean`](crate::mechanisms::Mean).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MeanAccuracy(SumAccuracy);
 

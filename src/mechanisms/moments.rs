@@ -153,6 +153,8 @@ impl<D: Dataset + ?Sized, V: Moment> Contributes<D> for Moments<Attribute<D, f64
 impl<D: Dataset + ?Sized, V: Moment> Grouped<D> for Moments<Attribute<D, f64>, V> {}
 
 /// In which steps sums are, and whether the number of rows is public.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 #[derive(Clone, Copy, Debug)]
 pub struct SumScale {
     pub(super) steps: Steps,

@@ -37,6 +37,8 @@ use crate::privacy::{AddRemove, Relation, Replace};
 /// At most `places` of them change by at most `each`; or more of them, if all together change by at
 /// most `places · each` and none by more than `each`. The squares of the changes add up to at most
 /// `square`.
+///
+/// Example: [`QueryExt`].
 #[doc(alias = "global sensitivity")]
 #[doc(alias = "sensitivity")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,6 +137,8 @@ impl Change {
 }
 
 /// How the size of a change of several totals is measured: what a noise needs to know of it.
+///
+/// Example: [`QueryExt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Norm {
     /// The sum of the absolute changes: for Laplace noise.
@@ -145,6 +149,8 @@ pub enum Norm {
 
 /// A relation between tables of rows for which it is known how queries change: [`AddRemove`] and
 /// [`Replace`].
+///
+/// Example: [`QueryExt`].
 #[diagnostic::on_unimplemented(
     message = "state it under `AddRemove` or `Replace`: under `{Self}` it is not known by how much one record changes the answer"
 )]
@@ -245,10 +251,14 @@ pub trait Query<R: Relation>: Clone + Send + Sync {
 }
 
 /// The form of queries that are answered once: all totals get their noise when the mechanism starts.
+///
+/// Example: [`QueryExt`].
 #[derive(Clone, Copy, Debug)]
 pub struct Once;
 
 /// A query of data of this kind: how its totals are computed.
+///
+/// Example: [`QueryExt`].
 ///
 /// # What an implementer owes
 ///
@@ -364,6 +374,8 @@ pub trait QueryExt: Sized {
 }
 
 /// The mechanism, or what is wrong with its parameters.
+///
+/// Example: [`QueryExt`].
 pub type Made<Q, N> =
     Result<Noised<<Q as QueryExt>::Query, N, <Q as QueryExt>::Relation>, MechanismError>;
 
@@ -387,9 +399,13 @@ impl<Q: Query<R>, R: Relation> QueryExt for Under<Q, R> {
 
 /// How far off an answer to this query may be: `u128`, `f64`, or for a mean or a variance
 /// `(distance, rows)`, a distance that is enough if there are at least this number of rows.
+///
+/// Example: [`QueryExt`].
 pub type WithinOf<Q, R> = <<Q as Query<R>>::Value as Statistic>::Within;
 
 /// A query for neighbours under a relation, which waits for its noise ([`QueryExt::under`]).
+///
+/// Example: [`QueryExt`].
 #[derive(Debug)]
 pub struct Under<Q, R> {
     query: Q,

@@ -6,6 +6,8 @@ use crate::data::{Dataset, Predicate, Unavailable};
 use crate::machine::{DomainMismatch, Public};
 
 /// A condition that holds of some records: a [`Predicate`] in code, or one that is data.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 pub trait Question: Clone + Send + Sync {
     /// How it is shown in descriptions.
     fn name(&self) -> Cow<'_, str>;

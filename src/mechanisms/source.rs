@@ -8,6 +8,8 @@ use crate::data::{Attribute, Dataset, Value};
 use crate::machine::{Description, DomainMismatch, Public};
 
 /// Where values come from: what is public about it.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 pub trait Source: Clone + Send + Sync {
     /// How they are called in errors.
     fn name(&self) -> Cow<'_, str>;
@@ -24,6 +26,8 @@ pub trait Source: Clone + Send + Sync {
 }
 
 /// How many records have each value.
+///
+/// Example: [`Counts`](crate::mechanisms::query::Counts).
 ///
 /// # What an implementer owes
 ///

@@ -9,6 +9,8 @@ use crate::number::Confidence;
 /// A value that is computed from noisy totals: how far it is from the truth, and in which interval
 /// the truth is.
 ///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
+///
 /// # What an implementer owes
 ///
 /// With at least the given confidence, over independent draws of the noise on each total, the value

@@ -87,6 +87,8 @@ impl<D: ?Sized, T: Amount> Summand for Attribute<D, T> {
 }
 
 /// A type of numbers that are summed: `i64` or `f64`.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 pub trait Amount: Value + Statistic + Copy + Default + sealed::Sealed {
     /// What they are clamped to.
     type Range: Clone + fmt::Debug + Send + Sync;

@@ -145,6 +145,8 @@ pub trait KeySource: Source {
 }
 
 /// The key of a row, or none.
+///
+/// Example: [`ThresholdHistogram`](crate::mechanisms::ThresholdHistogram).
 #[derive(Debug)]
 pub struct KeyOf<D: ?Sized, P: GroupKey>(Attribute<D, Grouped<P::Key>>);
 

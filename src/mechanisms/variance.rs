@@ -64,6 +64,8 @@ pub struct NoisyVariance {
 
 /// How far the sums of a variance are from the truth, and from which the error of the variance
 /// follows.
+///
+/// Example: [`Variance`](crate::mechanisms::Variance).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VarianceAccuracy(SumAccuracy);
 

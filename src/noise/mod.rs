@@ -52,6 +52,8 @@ pub(crate) use uniform::uniform_below;
 use thiserror::Error;
 
 /// Why a number cannot be the parameter of a law.
+///
+/// Example: [`DiscreteLaplace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum NoiseError {

@@ -4,6 +4,8 @@ use super::{MOST_STEPS, Parts, Person, Plan, TableError};
 
 /// How the numbers of one person are bounded, after they are summed over that person's rows.
 ///
+/// Example: [`RowTable`](crate::table::RowTable).
+///
 /// # Guarantee
 ///
 /// Adding or removing one person, whatever that person's rows are, changes the totals by a vector v with
@@ -50,6 +52,8 @@ pub enum Bound {
 }
 
 /// The largest bound on a norm: the product of two numbers within it is a 64-bit number.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 pub const MOST_NORM: u64 = 1 << 31;
 
 impl Bound {

@@ -14,6 +14,8 @@ const LONGEST_NAME: usize = 128;
 const MOST_CATEGORIES: usize = 65_536;
 
 /// The type of a column.
+///
+/// Example: [`Schema`](crate::table::Schema).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -45,6 +47,8 @@ impl fmt::Display for Kind {
 }
 
 /// The public domain of a column, which the curator states. It is never read from the data.
+///
+/// Example: [`Schema`](crate::table::Schema).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Domain {
     /// From one value to another, both included.

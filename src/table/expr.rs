@@ -64,6 +64,8 @@ pub enum Expr {
 }
 
 /// How two values compare.
+///
+/// Example: [`Expr`](crate::table::Expr).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// Equal.
@@ -126,6 +128,8 @@ impl Comparison {
 }
 
 /// What is computed from two whole numbers.
+///
+/// Example: [`Expr`](crate::table::Expr).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Their sum.

@@ -31,6 +31,8 @@ pub struct Grouping {
 }
 
 /// What makes a group.
+///
+/// Example: [`Grouping`](crate::table::Grouping).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Keys {

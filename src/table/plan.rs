@@ -8,6 +8,8 @@ use super::{Bound, Condition, Grouping, Number, Schema, TableError, Value};
 /// It is public, and one value of it serves both sides: a table computes what it says, and a mechanism
 /// prices what it says.
 ///
+/// Example: [`RowTable`](crate::table::RowTable).
+///
 /// # What is computed
 ///
 /// 1. The rows where the condition is true, the person is known, and every grouping has a group.
@@ -27,6 +29,8 @@ pub struct Plan {
 }
 
 /// The largest number of totals that a plan may have.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 pub const MOST_TOTALS: usize = 1 << 20;
 
 /// The most that one row may add: 2^64 of them have a sum that 38 digits hold.
@@ -37,6 +41,8 @@ const MOST_ROW: u128 = 1 << 62;
 /// A number x is `floor(x · 2^-exponent + 1/2)`, in IEEE doubles, and then clamped. A whole number is
 /// clamped to ±2^50 before, so that a double holds it exactly. A missing number is the number of the range
 /// that is nearest to zero.
+///
+/// Example: [`RowTable`](crate::table::RowTable).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amount {
     number: Option<Number>,
@@ -46,10 +52,14 @@ pub struct Amount {
 }
 
 /// The largest number of steps that an amount may have: doubles hold it and its halves exactly.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 pub const MOST_STEPS: i64 = 1 << 50;
 
 /// The whole numbers that a row adds, made of its amount v in the range from `low` to `high`, with
 /// u = v − low and w = high − low.
+///
+/// Example: [`RowTable`](crate::table::RowTable).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parts {
     /// v: for counts and sums.

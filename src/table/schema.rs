@@ -14,6 +14,8 @@ const MOST_COLUMNS: usize = 1024;
 /// Who is protected.
 ///
 /// In JSON it is the name of the column, or `{"each_row": true}`.
+///
+/// Example: [`Schema`](crate::table::Schema).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "WrittenPerson", into = "WrittenPerson")]
 pub enum Person {

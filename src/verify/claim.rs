@@ -13,6 +13,8 @@ use crate::machine::{Machine, Mechanism};
 use crate::number::Epsilon;
 
 /// The result of checking a claim. It prints with its scope ([`Worst::scope`]).
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verdict<Q, A> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// Why an exploration gave no result. It never returns a partial result instead.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum VerifyError {

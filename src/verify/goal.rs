@@ -59,6 +59,8 @@ pub(super) fn goals_of<Me: Checkable>(
 }
 
 /// A bound on a divergence.
+///
+/// Example: [`Checkable`](crate::verify::Checkable).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Goal {

@@ -229,6 +229,8 @@ where
 }
 
 /// A menu that is any function of the transcript.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 pub fn by_transcript<F, Q, A>(menu: F) -> impl Menu<Q, A>
 where
     F: Fn(&[(Q, Result<A, Fault>)]) -> Vec<Q> + Send + Sync + 'static,

@@ -9,6 +9,8 @@ use super::VerifyError;
 use super::bounds::Limits;
 
 /// How far an exploration has come.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {

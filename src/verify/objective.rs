@@ -9,6 +9,8 @@ use std::fmt;
 use super::{Interval, Rational};
 
 /// The value of a divergence. It prints shortened, and in full with `{:#}`.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A number, exact or certified.

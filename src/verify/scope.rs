@@ -3,6 +3,8 @@
 use std::fmt::{self, Debug, Write};
 
 /// What a result is about: it says nothing about anything else.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scope {

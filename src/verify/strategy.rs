@@ -7,6 +7,8 @@ use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
 
 /// A deterministic adversary against a pair of datasets: what it asks, and how it goes on after
 /// each answer. It prints in readable form, and plays as an [`Adversary`].
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Strategy<Q, A> {
     /// The mechanism may fail to start; the adversary sees whether it did.

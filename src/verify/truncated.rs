@@ -18,6 +18,8 @@ use crate::machine::{
 /// The view of this machine is the truncated view (Haney et al. Alg 5, see
 /// [`truncated_view`](crate::machine::truncated_view)), which is what an odometer's guarantee is
 /// about: it must be private with a loss of the threshold, for every threshold.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug)]
 pub struct Truncated<M, L> {
     odometer: M,

@@ -18,6 +18,8 @@ use crate::machine::{
 /// A probability distribution with finitely many outcomes.
 ///
 /// Probabilities are exact where the coins have rational odds.
+///
+/// Example: [`Divergences`](crate::verify::Divergences).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution<T> {
     outcomes: Vec<(T, Interval)>,

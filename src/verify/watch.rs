@@ -70,6 +70,8 @@ pub(super) fn on_watch<T: Send + 'static>(
 
 /// Writes the progress on the terminal, in a line of its own; nothing if standard error is not a
 /// terminal. For [`Verifier::progress`](super::Verifier::progress).
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 pub fn to_terminal(progress: &Progress) {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {

@@ -9,6 +9,8 @@ use super::{Direction, Interval, Rational, VerifyError};
 use crate::number::{Epsilon, Order};
 
 /// Whether everything was followed.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Completeness {
     /// Every path of every conversation.
@@ -25,6 +27,8 @@ pub enum Completeness {
 }
 
 /// The worst that any adversary can do.
+///
+/// Example: [`Verifier`](crate::verify::Verifier).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Worst<Q, A> {
@@ -78,6 +82,8 @@ pub(super) fn order_of(order: Order) -> Rational {
 
 /// The Rényi divergence `D_α`, given `e^((α-1) D_α)`; `None` for infinity, and where nothing
 /// bounds it from above.
+///
+/// Example: [`Divergences`](crate::verify::Divergences).
 #[must_use]
 pub fn renyi_divergence(value: &Value, order: Order) -> Option<Interval> {
     let Value::Finite(value) = value else {

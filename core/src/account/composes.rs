@@ -9,6 +9,8 @@ use crate::privacy::{Measure, UnknownLoss, checked};
 /// answers: f-DP has it, with no accumulator of its own. Every measure with a default accumulator that
 /// holds for interleaved children has it.
 ///
+/// Example: [`ConcurrentComposition`](crate::compose::ConcurrentComposition).
+///
 /// # Guarantee
 ///
 /// Mechanisms with these losses, started together and asked in any order, have

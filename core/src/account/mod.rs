@@ -120,12 +120,18 @@ use crate::number::Delta;
 use crate::privacy::{Measure, Overflow, UnknownLoss};
 
 /// What a child loses, in the measure of children.
+///
+/// Example: [`ContinuationRule`].
 pub type ChildLoss<T> = <<T as Accounting>::Children as Measure>::Loss;
 
 /// What all children together lose, in the measure of the budget.
+///
+/// Example: [`ContinuationRule`].
 pub type WholeLoss<T> = <<T as Accounting>::Whole as Measure>::Loss;
 
 /// The shared part of accumulators and rules: two measures, which are often the same.
+///
+/// Example: [`ContinuationRule`].
 pub trait Accounting: Clone + Debug + Send + Sync + 'static {
     /// Whether its code may call the compositor that uses it. Only the rules of this crate set this
     /// to `false`; they are then run under the compositor's lock.
@@ -275,11 +281,15 @@ pub trait ContinuationRule: Accounting {
 }
 
 /// The rule does not admit the launch.
+///
+/// Example: [`Capped`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the budget would be exceeded")]
 pub struct Exceeded;
 
 /// Why a rule, an accumulator or a time-uniform odometer cannot be built.
+///
+/// Example: [`Rogers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum RuleError {
@@ -325,6 +335,8 @@ pub enum RuleError {
 /// 1.7). Which child is launched next, and at what loss, follows from the answers so far. So the
 /// view of the compositor is the sequence of these answers, and a view that ends earlier is a
 /// postprocessing of it.
+///
+/// Example: [`ContinuationRule`].
 #[diagnostic::on_unimplemented(
     message = "no theorem lets interactive children be launched under `{Self}`",
     note = "probabilistic DP is not closed under postprocessing (Whitehouse et al., App. F): \
@@ -338,6 +350,8 @@ pub trait ValidSequentially: Accounting {}
 /// 1.20, 1.21, for children with finite communication), for Rényi privacy of a fixed order, for
 /// pure DP, which is that of every order, and for zCDP adding up does (4.6, 4.10). For approximate zCDP and approximate Rényi privacy nothing
 /// is known.
+///
+/// Example: [`ContinuationRule`].
 #[diagnostic::on_unimplemented(
     message = "no theorem lets children be interleaved under `{Self}`",
     note = "concurrent composition is proved for pure DP, (ε, δ)-DP, f-DP and GDP, Rényi DP of \
@@ -348,6 +362,8 @@ pub trait ValidSequentially: Accounting {}
 pub trait ValidConcurrently: ValidSequentially {}
 
 /// A measure with an accumulator that needs no further parameters.
+///
+/// Example: [`Durable`].
 #[diagnostic::on_unimplemented(
     message = "choose a rule: the losses of `{Self}` have no accumulator of their own",
     note = "under f-DP, composing trade-off functions as they come until a budget is reached is not \

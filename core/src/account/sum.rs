@@ -140,6 +140,8 @@ impl Repeats for Capped<Sum<ApproxDp>> {
 /// A measure in which the losses of interactive children add up, if a launch freezes the earlier
 /// ones.
 ///
+/// Example: [`Sum`](crate::account::Sum).
+///
 /// # Guarantee
 ///
 /// Implement it for a measure of your own where a theorem says so, and cite it: the whole guarantee
@@ -147,6 +149,8 @@ impl Repeats for Capped<Sum<ApproxDp>> {
 pub trait AddsUpSequentially: Additive {}
 
 /// A measure in which the losses of interactive children add up, in whatever order they are asked.
+///
+/// Example: [`Sum`](crate::account::Sum).
 ///
 /// # Guarantee
 ///

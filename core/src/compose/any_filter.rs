@@ -81,6 +81,8 @@ use crate::queryable::{HandleOf, IntoHandle};
 pub struct AnyFilter<D: ?Sized, R = AddRemove>(Arc<dyn Erased<D, R>>);
 
 /// What can be read from a filter whose measure is erased, all at the same moment.
+///
+/// Example: [`AnyFilter`](crate::compose::AnyFilter).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AnyReading {

@@ -8,6 +8,8 @@ mod sealed {
 }
 
 /// In which order the children of a compositor may be asked.
+///
+/// Example: [`Filter`](crate::compose::Filter).
 pub trait Discipline: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// Whether a launch freezes the earlier children, including those that are still being started:
     /// code in the middle of one child must not go on after it has seen another.
@@ -19,6 +21,8 @@ pub trait Discipline: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
 }
 
 /// A discipline under which children may answer more than once.
+///
+/// Example: [`Filter`](crate::compose::Filter).
 #[diagnostic::on_unimplemented(
     message = "this compositor takes non-interactive mechanisms only",
     label = "interactive mechanisms cannot be launched here",
@@ -28,14 +32,20 @@ pub trait Discipline: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
 pub trait Interactive: Discipline {}
 
 /// Children may be asked in any order, and new ones launched in between.
+///
+/// Example: [`Filter`](crate::compose::Filter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interleaved;
 
 /// A launch freezes the earlier children, and theirs.
+///
+/// Example: [`Filter`](crate::compose::Filter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sequential;
 
 /// Children answer at their launch, and never again.
+///
+/// Example: [`Filter`](crate::compose::Filter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NonInteractive;
 

@@ -120,6 +120,8 @@ impl<W: fmt::Display> fmt::Display for Aside<'_, W> {
 pub struct Unavailable(pub String);
 
 /// Why a launch gave no child.
+///
+/// Example: [the crate](crate).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum LaunchError<C, W = C> {

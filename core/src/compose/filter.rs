@@ -296,6 +296,8 @@ pub struct FilterGate<F: ContinuationRule> {
 pub type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
 
 /// Why a filter halted.
+///
+/// Example: [`Filter`](crate::compose::Filter).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",

@@ -50,6 +50,8 @@ pub type RunningFilter<D, F, R = AddRemove, X = Interleaved> =
 
 /// A running filter with the measure's own rule: what [`start`](crate::start) makes of
 /// `Filter::concurrent(measure, budget)`.
+///
+/// Example: [`RunningFilter`](crate::compose::RunningFilter).
 pub type RunningFilterOf<D, Me, R = AddRemove, X = Interleaved> =
     RunningFilter<D, Capped<<Me as DefaultAccumulator>::Accumulator>, R, X>;
 

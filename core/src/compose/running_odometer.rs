@@ -40,6 +40,8 @@ pub type RunningOdometer<D, G, R = AddRemove, X = Interleaved> =
 
 /// A running odometer with the measure's own accumulator: what [`start`](crate::start) makes of
 /// `Odometer::concurrent(measure)`.
+///
+/// Example: [`RunningOdometer`](crate::compose::RunningOdometer).
 pub type RunningOdometerOf<D, Me, R = AddRemove, X = Interleaved> =
     RunningOdometer<D, <Me as DefaultAccumulator>::Accumulator, R, X>;
 

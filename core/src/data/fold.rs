@@ -70,6 +70,8 @@ pub trait Value: Sized + 'static {
 
 /// Accumulates values.
 ///
+/// Example: [`ClampedSum`](crate::data::ClampedSum).
+///
 /// # What an implementer owes
 ///
 /// If the iterator panics, the fold is unchanged: the same records come again, one by one. It does

@@ -47,6 +47,8 @@ pub trait Adversary {
 }
 
 /// An adversary that asks a fixed list of queries, whatever it hears.
+///
+/// Example: [`interact`](crate::machine::interact).
 #[derive(Clone, Debug)]
 pub struct Script<Q, A> {
     queries: std::vec::IntoIter<Q>,
@@ -79,6 +81,8 @@ impl<Q, A> Adversary for Script<Q, A> {
 /// Everything that an adversary sees: its own coins and what it is told (Haney et al. 1.6).
 ///
 /// The queries are not part of it, because they follow from the rest.
+///
+/// Example: [`interact`](crate::machine::interact).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct View<A> {
     /// Round by round: the coins tossed to find the query, and the answer to it.

@@ -9,6 +9,8 @@ use super::{CoinSource, Coins};
 /// A compositor gives many answers that cannot: a refused launch, a reading of the privacy loss. A
 /// check that meets no others has checked nothing, and `verify` reports it. The kinds are ordered
 /// by how much they can tell.
+///
+/// Example: [`Coins`](crate::machine::Coins).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AnswerKind {
     /// There was no answer: a child was closed, or no child has this number.

@@ -3,6 +3,8 @@
 use super::{Coins, Fault, Machine};
 
 /// A machine with its type erased: only the types of its queries and answers are known.
+///
+/// Example: [`Boxed`](crate::compose::Boxed).
 pub type BoxedMachine<Q, A> = Box<dyn Machine<Query = Q, Answer = A> + Send>;
 
 impl<S: Machine + ?Sized> Machine for Box<S> {

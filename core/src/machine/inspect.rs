@@ -8,6 +8,8 @@ use std::hash::{Hash, Hasher};
 /// Everything that implements [`Hash`] implements it, by the bytes that it hashes; a compositor
 /// implements it if its data, its rule and its children do.
 ///
+/// Example: `queryables::verify::Verifier`.
+///
 /// # What an implementer owes
 ///
 /// Two machines that write the same key are the same from now on: given the same queries and the
@@ -26,6 +28,8 @@ impl<T: Hash + ?Sized> Inspect for T {
 }
 
 /// A machine's state, written down.
+///
+/// Example: `queryables::verify::Verifier`.
 pub struct StateKey(Vec<u8>);
 
 // Nothing of the contents: one part must not read what another part wrote.

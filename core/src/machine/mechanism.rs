@@ -131,6 +131,8 @@ impl<D: ?Sized, M: Mechanism<D> + ?Sized> Mechanism<D> for &M {
 /// The answer must be a plain value. Do not put anything here that can be queried, such as a
 /// handle: the mechanism would then be interactive, and theorems for non-interactive mechanisms do
 /// not hold for it.
+///
+/// Example: [`Mechanism`](crate::machine::Mechanism).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Released<A>(pub A);
 
@@ -153,6 +155,8 @@ mod sealed {
 ///
 /// Sealed, because theorems about non-interactive mechanisms depend on it. [`Released`] is the
 /// example.
+///
+/// Example: [`Addressed`](crate::compose::Addressed).
 #[diagnostic::on_unimplemented(
     message = "use `launch` instead: the machine of this mechanism, `{Self}`, can be asked \
                several times",
@@ -213,6 +217,8 @@ pub trait PublicMetadata {
 }
 
 /// A view of a dataset through which only the public facts can be read.
+///
+/// Example: [`Mechanism`](crate::machine::Mechanism).
 pub struct Public<'a, D: ?Sized>(&'a D);
 
 impl<'a, D: ?Sized> Public<'a, D> {

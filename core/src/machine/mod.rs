@@ -140,6 +140,8 @@ pub trait Machine {
 /// put nothing into them that was computed from the data. A third-party machine could: it can build
 /// a text from data and leak it. So the same rule holds for faults as for answers: the machine's
 /// claim covers them, and `verify` compares them in full.
+///
+/// Example: [`Mechanism`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum Fault {

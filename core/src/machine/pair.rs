@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Two neighbouring datasets.
+///
+/// Example: `queryables::verify::assert_private`.
 #[derive(Clone, Debug)]
 pub struct Pair<D: ?Sized> {
     one: Arc<D>,
@@ -35,6 +37,8 @@ impl<D: ?Sized> Pair<D> {
 }
 
 /// Which of the two datasets comes first in the divergence.
+///
+/// Example: `queryables::verify::assert_private`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The first dataset against the second.

@@ -12,6 +12,8 @@ use super::{CoinSource, CoinsError, Law};
 ///
 /// The same seed gives the same draws on every machine and in every version with the same major
 /// number.
+///
+/// Example: [`interact`](crate::machine::interact).
 #[derive(Clone, Debug)]
 pub struct NotPrivateSeededCoins(ChaCha20Rng);
 

@@ -178,6 +178,8 @@ pub trait Law: Debug {
 ///
 /// Laws on all integers are clamped to `i128`. Those of this crate bound their parameters such
 /// that what is clamped has a probability below `e^-100000000`.
+///
+/// Example: [`CoinSource`](crate::machine::CoinSource).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ClosedForm {
@@ -225,6 +227,8 @@ pub enum ClosedForm {
 }
 
 /// Why a draw was not possible. It says nothing about the data: draws come before it is seen.
+///
+/// Example: [`CoinSource`](crate::machine::CoinSource).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum CoinsError {

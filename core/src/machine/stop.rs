@@ -13,6 +13,8 @@ use super::guarded;
 use crate::sync::{AtomicU8, Ordering};
 
 /// Why something was stopped for good.
+///
+/// Example: [`StopToken`](crate::machine::StopToken).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum Stop {
@@ -197,6 +199,8 @@ impl Drop for Link {
 }
 
 /// Stops one token, and everything below it.
+///
+/// Example: [`StopToken`](crate::machine::StopToken).
 pub struct Stopper(Arc<Link>);
 
 impl Stopper {

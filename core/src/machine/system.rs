@@ -14,6 +14,8 @@ use super::{CoinSource, CoinsError, Law};
 /// Every child of a compositor has coins of its own; they cannot be cloned, and their `Debug`
 /// does not show them. A process that forks after the first draw repeats the stream in both
 /// halves: start children after the fork.
+///
+/// Example: [`interact`](crate::machine::interact).
 #[derive(Default)]
 pub struct SystemCoins {
     stream: Option<Box<ChaCha20Rng>>,

@@ -5,6 +5,8 @@ use std::num::NonZeroU64;
 use super::{CoinSource, CoinsError, Law};
 
 /// The uniform draws of a conversation, in order: the upper bound of each, and its value.
+///
+/// Example: [`Recorder`](crate::machine::Recorder).
 pub type Tape = Vec<(NonZeroU64, u64)>;
 
 /// Coins that write down what another source gives.
@@ -60,6 +62,8 @@ impl<C: CoinSource> CoinSource for Recorder<C> {
 /// Coins that give what is on a tape.
 ///
 /// If a machine asks for another draw than was recorded, it has diverged, and the error says so.
+///
+/// Example: [`Recorder`](crate::machine::Recorder).
 #[derive(Clone, Debug)]
 pub struct Replay {
     tape: std::vec::IntoIter<(NonZeroU64, u64)>,

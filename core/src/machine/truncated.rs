@@ -5,6 +5,8 @@ use super::{Adversary, CoinSource, Machine, View};
 
 /// A machine that reports what it has spent, deterministically and without changing its state
 /// (Haney et al. 1.12).
+///
+/// Example: [`Odometer`](crate::compose::Odometer).
 pub trait Metered {
     /// What it reports.
     type Loss: PartialOrd;
@@ -19,6 +21,8 @@ pub trait Metered {
 /// An odometer is valid if for every threshold `d` this view is `d`-private. This corrects two
 /// errors of the printed algorithm: the loss is read *after* the step of the round, and a loss
 /// equal to the threshold is still inside, as it is for a filter.
+///
+/// Example: [`interact`](crate::machine::interact).
 pub fn truncated_view<Q, A, S>(
     adversary: &mut dyn Adversary<Query = Q, Answer = A>,
     odometer: &mut S,

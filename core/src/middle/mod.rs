@@ -140,6 +140,8 @@ pub trait Middle<Q, A> {
 }
 
 /// What a middle does next.
+///
+/// Example: [`Middle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move<Q, A> {
     /// Ask inward.

@@ -23,6 +23,8 @@ const ROUNDS: u32 = 1000;
 /// thread does; so may code of the inner machine. So the context is checked ([`Coins::check`])
 /// before every query inward, and again before the middle is told the answer.
 ///
+/// Example: [`Round`](crate::middle::Round).
+///
 /// # Guarantee
 ///
 /// What the machine guarantees, for every measure that is closed under postprocessing (Haney et al.
@@ -118,6 +120,8 @@ impl<P: Inspect, S: Inspect> Inspect for Postprocessed<P, S> {
 ///
 /// Made by [`through`](ThroughExt::through). Each start clones the middle as it was given. `D` is
 /// the data that the mechanism runs on; the compiler infers it where the result is launched.
+///
+/// Example: [`ThroughExt`](crate::middle::ThroughExt).
 ///
 /// # Guarantee
 ///

@@ -5,6 +5,8 @@ use thiserror::Error;
 /// Why a number is not accepted as a privacy parameter.
 ///
 /// `what` is the parameter's name.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum NumberError {

@@ -12,6 +12,8 @@ use crate::number::{Delta, Epsilon, Mu, Order, Quantity, Rho, U256, Unit};
 ///
 /// Every measure implies itself: the same order, the same grid, and so on.
 ///
+/// Example: [`ApproxRdp`](crate::privacy::ApproxRdp).
+///
 /// # Guarantee
 ///
 /// Every implementation names its theorem. Losses are rounded up, never down.

@@ -13,6 +13,8 @@ use crate::number::{Delta, Epsilon, Mu, Rho};
 /// A guarantee under this measure implies (ε, δ)-DP for every δ, with an ε that depends on it.
 ///
 /// The loss is rounded up, never down.
+///
+/// Example: [`RestatedAt`](crate::privacy::RestatedAt).
 #[diagnostic::on_unimplemented(
     message = "a guarantee under `{Self}` is not known to imply (ε, δ)-DP for a δ of your choice"
 )]

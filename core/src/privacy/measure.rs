@@ -112,6 +112,8 @@ pub fn checked_under<R: Relation, Me: Measure>(
 pub trait Postprocessable: Measure {}
 
 /// A measure in which losses add up, coordinate by coordinate.
+///
+/// Example: [`Sum`](crate::account::Sum).
 pub trait Additive: Measure {
     /// The sum.
     ///
@@ -226,6 +228,8 @@ impl UnknownLoss {
 }
 
 /// The total is more than can be held.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the total loss is more than can be held")]
 pub struct Overflow;

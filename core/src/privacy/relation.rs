@@ -36,6 +36,8 @@ pub trait Relation: Copy + Debug + PartialEq + Send + Sync + 'static {
 }
 
 /// Neighbours differ by adding or removing one row; the others keep their order.
+///
+/// Example: [`Private`](crate::privacy::Private).
 #[doc(alias = "neighbouring")]
 #[doc(alias = "unbounded DP")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +49,8 @@ impl Relation for AddRemove {
 }
 
 /// Neighbours have the same number of rows and differ in one of them; the others keep their places.
+///
+/// Example: [the crate](crate).
 #[doc(alias = "bounded DP")]
 #[doc(alias = "substitution")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

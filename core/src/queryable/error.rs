@@ -8,6 +8,8 @@ use crate::machine::{Fault, Stop};
 ///
 /// Everything in it is public: the machine's own fault, and the fact that something failed or was
 /// stopped.
+///
+/// Example: [`ThroughExt`](crate::middle::ThroughExt).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum AskError {

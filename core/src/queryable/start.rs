@@ -43,9 +43,13 @@ where
 }
 
 /// The handle to what mechanism `M` starts on data of type `D`.
+///
+/// Example: [`Queryable`](crate::queryable::Queryable).
 pub type HandleOf<M, D> = <<M as Mechanism<D>>::Machine as IntoHandle>::Handle;
 
 /// [`start`] for a machine that cannot be sent to another thread: the handle stays on this one.
+///
+/// Example: [`LocalQueryable`](crate::queryable::LocalQueryable).
 ///
 /// # Errors
 ///

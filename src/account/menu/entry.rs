@@ -10,6 +10,8 @@ use crate::privacy::EpsilonDelta;
 ///
 /// Most entries are for one launch ([`MenuEntry::new`]). A *lease*, for several, allows a finer
 /// grid of losses where costs are small numbers. Unused launches of a lease are lost.
+///
+/// Example: [`MenuFilter`](crate::account::menu::MenuFilter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MenuEntry {
     /// The most that each launch may lose.

@@ -5,6 +5,8 @@ use thiserror::Error;
 use crate::number::{Delta, Epsilon};
 
 /// Why a menu, or a filter on it, cannot be built.
+///
+/// Example: [`TwoPriceListFilter`](crate::account::menu::TwoPriceListFilter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum MenuError {

@@ -7,6 +7,8 @@ use std::fmt::Debug;
 /// A family of trade-off functions with a theorem about adaptive composition. It is sealed, because
 /// a filter on a family without one is not private.
 ///
+/// Example: [`Menu`](crate::account::profiles::Menu).
+///
 /// # Guarantee
 ///
 /// States are totally ordered, and a launch never leads to a smaller one. Whatever an adversary

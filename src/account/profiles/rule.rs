@@ -10,6 +10,8 @@ use crate::privacy::{Overflow, UnknownLoss};
 
 /// Trade-off functions counted in a [`Family`]: an accumulator in f-DP.
 ///
+/// Example: [`Menu`](crate::account::profiles::Menu).
+///
 /// # Guarantee
 ///
 /// For every threshold, the view up to where the reading exceeds it is within it: that of the
@@ -109,6 +111,8 @@ impl<L: Family> Accumulator for InProfiles<L> {
 /// The rule of a [`Family`] with a budget that is a trade-off function.
 ///
 /// The largest state that fits the budget is found once; a launch only compares states.
+///
+/// Example: [`Menu`](crate::account::profiles::Menu).
 ///
 /// # Guarantee
 ///

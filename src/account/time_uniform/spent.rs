@@ -7,6 +7,8 @@ use crate::privacy::{EpsilonDelta, Measure, Overflow, ProbabilisticDp, ZCdp};
 /// most 3.4·10¹¹. For launches of (ε, δ) it is at most Σε².
 ///
 /// It is the variance of the Gaussian that the realised loss is compared with, hence the name.
+///
+/// Example: [`VarianceOdometer`](crate::account::time_uniform::VarianceOdometer).
 pub type Variance = Quantity<units::Variance>;
 
 const ONE: u128 = 10_u128.pow(units::Variance::DECIMALS);

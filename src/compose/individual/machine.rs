@@ -47,6 +47,8 @@ pub struct IndividualMachine<D: ?Sized, F> {
 }
 
 /// Why an individual filter gave no answer. Everything in it is public.
+///
+/// Example: [`IndividualFilter`](crate::compose::IndividualFilter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum IndividualError {

@@ -20,6 +20,8 @@ pub(crate) enum Policy {
 ///
 /// What is on an account is private. A query learns the size that a record contributes, and nothing
 /// else.
+///
+/// Example: [`IndividualQuery`](crate::compose::IndividualQuery).
 pub struct Payers<'a> {
     numbers: slice::IterMut<'a, u64>,
     /// In step with the numbers if the tariff has a δ, and else not used.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 /// Nothing costs nothing; whatever is not nothing costs at least one unit; prices do not fall as
 /// sizes grow. δ, if there is any, is the same for every contribution that is not nothing.
 /// [`RecordUnits`](super::RecordUnits) makes them.
+///
+/// Example: [`IndividualQuery`](crate::compose::IndividualQuery).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tariff {
     largest: u64,

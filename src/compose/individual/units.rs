@@ -13,6 +13,8 @@ use crate::privacy::UnknownLoss;
 /// A unit is a power of ten times the smallest unit of the rule, so that losses with up to 15
 /// digits stay exact: ten payments of 0.1 fit in a budget of 1. Prices are rounded up, budgets down.
 /// δ has units of its own, in the same way.
+///
+/// Example: [`IndividualQuery`](crate::compose::IndividualQuery).
 #[derive(Clone, Debug)]
 pub struct RecordUnits<F> {
     rule: F,

@@ -28,6 +28,8 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// right one. Outside of Unix only a file that was removed is noticed, or one whose length was changed.
 /// What somebody else writes into the file while it is open is noticed when it is opened the next time.
 ///
+/// Example: [`Ledger`](crate::ledger::Ledger).
+///
 /// # Guarantee
 ///
 /// What was synced is read again after a crash of the process at any point, and after one of the

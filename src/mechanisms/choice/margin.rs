@@ -61,6 +61,8 @@ use super::NoisyMax;
 pub struct NoisyMaxWithMargin;
 
 /// The winner of a choice.
+///
+/// Example: [`NoisyMaxWithMargin`](crate::mechanisms::NoisyMaxWithMargin).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Winner {
     /// Which candidate.

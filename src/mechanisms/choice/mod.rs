@@ -129,6 +129,8 @@ pub trait ChoiceLaw<S, R>: Copy + Send + Sync {
 }
 
 /// A law that can choose from data of this kind.
+///
+/// Example: [`Choice`](crate::mechanisms::Choice).
 pub trait Choose<D: ?Sized, S, R>: ChoiceLaw<S, R> {
     /// What is chosen.
     type Answer;

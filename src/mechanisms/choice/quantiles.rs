@@ -112,6 +112,8 @@ pub struct Quantiles<A> {
 }
 
 /// Values that have quantiles: what the numbers of the range mean.
+///
+/// Example: [`NoisyQuantiles`](crate::mechanisms::NoisyQuantiles).
 pub trait Ranked: Source {
     /// What is answered.
     type Value;

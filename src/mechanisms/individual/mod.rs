@@ -57,6 +57,8 @@ pub(super) fn share(epsilon: Epsilon, part: u64, whole: u64) -> Result<Epsilon, 
 }
 
 /// Noise for which records can pay under a rule.
+///
+/// Example: [`IndividualFilter`](crate::compose::IndividualFilter).
 #[diagnostic::on_unimplemented(
     message = "ask with a noise that records can pay for under this rule: `{Self}` is none",
     note = "Laplace noise is paid for under rules whose measure prices it, Gaussian noise under rules in which squares add up"

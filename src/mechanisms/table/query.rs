@@ -42,10 +42,14 @@ pub struct TableQuery<S, G = One> {
 }
 
 /// One value.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 #[derive(Clone, Copy, Debug)]
 pub struct One;
 
 /// One value for each group, in the order of the groups.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 #[derive(Clone, Copy, Debug)]
 pub struct PerGroup;
 

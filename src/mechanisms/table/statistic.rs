@@ -52,15 +52,23 @@ mod sealed {
 }
 
 /// A number of rows.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 #[derive(Clone, Copy, Debug)]
 pub struct RowsOf;
 /// A sum.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 #[derive(Clone, Copy, Debug)]
 pub struct SumOf;
 /// A mean.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 #[derive(Clone, Copy, Debug)]
 pub struct MeanOf;
 /// A variance.
+///
+/// Example: [`TableQuery`](crate::mechanisms::table::TableQuery).
 #[derive(Clone, Copy, Debug)]
 pub struct VarianceOf;
 

@@ -8,6 +8,8 @@ use crate::number::{Delta, Epsilon, Interval, Mu};
 use crate::privacy::EpsilonDelta;
 
 /// How two profiles compare in the Blackwell order (Tran et al. 2.6, A.7).
+///
+/// Example: [`Profile`](crate::privacy::fdp::Profile).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Blackwell {
     /// The first is at least as private as the second, everywhere.

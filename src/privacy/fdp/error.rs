@@ -5,6 +5,8 @@ use thiserror::Error;
 use crate::number::{Delta, Epsilon};
 
 /// Why a trade-off function, a profile or a bound on one cannot be computed.
+///
+/// Example: [`Profile`](crate::privacy::fdp::Profile).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum FdpError {

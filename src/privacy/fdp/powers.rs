@@ -16,6 +16,8 @@ use crate::privacy::{
 };
 
 /// A loss as a number of launches of one mechanism.
+///
+/// Example: [`RepeatedMechanism`](crate::privacy::fdp::RepeatedMechanism).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Repetitions(pub u64);

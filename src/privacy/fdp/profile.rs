@@ -9,6 +9,8 @@ use super::table::Table;
 use super::{FdpError, Grid};
 
 /// Which of the two laws comes first.
+///
+/// Example: [`Profile`](crate::privacy::fdp::Profile).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adjacency {
     /// The answers with the person's data against those without: T's H⁻.

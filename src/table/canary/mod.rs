@@ -9,6 +9,8 @@ use crate::data::Unavailable;
 use tables::CANARIES;
 
 /// Why an engine is refused.
+///
+/// Example: [`canaries`](crate::table::canaries).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum CanaryError {
     /// It tallied a small public table otherwise than the reference.

@@ -16,6 +16,8 @@ use super::{Kind, Value};
 
 /// A statement, or a part of one, with its parameters.
 ///
+/// Example: `queryables-postgres`.
+///
 /// # Guarantee
 ///
 /// The text is made of words of this crate and of its [`Dialect`], of numbers that count groups and
@@ -30,6 +32,8 @@ pub struct Statement {
 }
 
 /// What is bound to a placeholder.
+///
+/// Example: `queryables-postgres`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameter {
     /// A value.

@@ -6,6 +6,8 @@ use crate::table::Plan;
 /// The totals from the rows that an engine answers to [`Statement::tally`](super::Statement::tally): the
 /// place of a group, and the totals of its parts as texts.
 ///
+/// Example: `queryables-postgres`.
+///
 /// # Errors
 ///
 /// [`Unavailable`] if these are not such rows. Then the engine is not what it should be, and nothing of it

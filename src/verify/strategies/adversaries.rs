@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use crate::machine::{Adversary, CoinSource, CoinsError, Fault};
 
 /// How an adversary goes on.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaction<Q> {
     /// Asks nothing more.
@@ -64,6 +66,8 @@ fn bit_of(answer: &impl Hash) -> bool {
 
 /// Adversaries that ask from this menu, adaptively, at most `depth` times. They shrink to shorter
 /// ones.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn adversaries<Q>(menu: Vec<Q>, depth: u32) -> impl Strategy<Value = Reaction<Q>>
 where
     Q: Clone + std::fmt::Debug + 'static,

@@ -8,6 +8,8 @@ use crate::compose::Message;
 ///
 /// A launch may be refused, so that a query may be to a child that does not exist. Conversations
 /// shrink by leaving out messages; queries go to an earlier child then.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn conversations<M, Q>(
     mechanisms: M,
     queries: Q,

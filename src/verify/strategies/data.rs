@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use crate::verify::Pair;
 
 /// Datasets with a number of rows in this range.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn datasets<S: Strategy>(
     rows: S,
     size: impl Into<SizeRange>,
@@ -13,6 +15,8 @@ pub fn datasets<S: Strategy>(
 
 /// Datasets, and the same with one row more, in either order: neighbours under
 /// [`AddRemove`](crate::privacy::AddRemove). The size is that of the smaller one.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn neighbours<S>(
     rows: S,
     size: impl Into<SizeRange>,
@@ -40,6 +44,8 @@ where
 
 /// Datasets, and the same with one row replaced: neighbours under
 /// [`Replace`](crate::privacy::Replace). Both have at least one row.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn replaced<S>(
     rows: S,
     size: impl Into<SizeRange>,

@@ -4,6 +4,8 @@ use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
 
 /// ε from 0 to `largest`, in hundredths.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn epsilons(largest: Epsilon) -> impl Strategy<Value = Epsilon> + Clone {
     const HUNDREDTH: u128 = 10_u128.pow(25);
     (0..=largest.units() / HUNDREDTH)
@@ -11,6 +13,8 @@ pub fn epsilons(largest: Epsilon) -> impl Strategy<Value = Epsilon> + Clone {
 }
 
 /// δ: 0, or a power of ten from 1e-12 to 0.1.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn deltas() -> impl Strategy<Value = Delta> + Clone {
     (0..=12_u32).prop_map(|place| match place {
         0 => Delta::ZERO,
@@ -19,6 +23,8 @@ pub fn deltas() -> impl Strategy<Value = Delta> + Clone {
 }
 
 /// (ε, δ) with ε up to `largest`.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn epsilon_deltas(largest: Epsilon) -> impl Strategy<Value = EpsilonDelta> + Clone {
     (epsilons(largest), deltas()).prop_map(|(epsilon, delta)| EpsilonDelta { epsilon, delta })
 }

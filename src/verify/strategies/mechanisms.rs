@@ -138,6 +138,8 @@ impl Machine for FiniteMachine {
 
 /// Mechanisms with one or two queries, two or three answers to each, odds of up to four, and up to
 /// two answers in all.
+///
+/// Example: [`strategies`](crate::verify::strategies).
 pub fn finite_mechanisms() -> impl Strategy<Value = FiniteMechanism> + Clone {
     let table = (2..=3_usize).prop_flat_map(|answers| {
         let odds = vec(1..=4_u64, answers);

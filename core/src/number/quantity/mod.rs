@@ -58,6 +58,8 @@ pub trait Unit: sealed::Sealed + 'static {
 }
 
 /// How output with fewer digits is rounded.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortened {
@@ -92,19 +94,33 @@ pub struct Quantity<U> {
 }
 
 /// ε: a multiple of 10⁻²⁷, at most 3.4·10¹¹.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 pub type Epsilon = Quantity<units::Epsilon>;
 /// ρ: a multiple of 10⁻²⁷, at most 3.4·10¹¹.
+///
+/// Example: [`AnyLoss`](crate::privacy::AnyLoss).
 pub type Rho = Quantity<units::Rho>;
 /// μ: a multiple of 10⁻²⁷, at most 3.4·10¹¹.
+///
+/// Example: [`Gaussian`](crate::privacy::facts::Gaussian).
 pub type Mu = Quantity<units::Mu>;
 /// δ: a multiple of 10⁻³⁸, at most 1.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 pub type Delta = Quantity<units::Delta>;
 /// The scale of noise, or a sensitivity: a multiple of 10⁻²⁷, greater than 0, at most 3.4·10¹¹.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 pub type Scale = Quantity<units::Scale>;
 /// The probability with which a statement holds, such as 0.95: a multiple of 10⁻³⁸, greater than 0
 /// and less than 1.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 pub type Confidence = Quantity<units::Confidence>;
 /// α: a multiple of 10⁻⁹, greater than 1, at most 10⁹.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 pub type Order = Quantity<units::Order>;
 
 impl<U: Unit> Quantity<U> {

@@ -25,6 +25,8 @@ unit!(/** ρ of zero-concentrated privacy. */ Rho, "rho", "ρ");
 unit!(/** μ of Gaussian privacy. */ Mu, "mu", "μ");
 
 /// δ, a probability.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 #[derive(Clone, Copy, Debug)]
 pub struct Delta;
 
@@ -54,6 +56,8 @@ impl Unit for Confidence {
 }
 
 /// How far noise spreads, or how far an answer can move: a positive number.
+///
+/// Example: [`Quantity`](crate::number::Quantity).
 #[derive(Clone, Copy, Debug)]
 pub struct Scale;
 

@@ -87,6 +87,8 @@ pub fn epsilon(range: Epsilon, delta: Delta) -> Epsilon {
 }
 
 /// The smallest μ for which μ-GDP holds, rounded up: that of ε/2-DP.
+///
+/// Example: [`BoundedRange`](crate::privacy::facts::BoundedRange).
 pub fn mu(range: Epsilon) -> Result<Mu, UnknownLoss> {
     let half = Epsilon::from_units(range.units().div_ceil(2)).map_err(|_| Overflow)?;
     gdp::pure(half)

@@ -5,6 +5,8 @@ use crate::privacy::convert::probability_up;
 use crate::privacy::{Distance, EpsilonDelta, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// (ε, δ)-differential privacy (Haney et al. 1.1, 1.7).
+///
+/// Example: [`Restated`](crate::privacy::Restated).
 #[doc(alias = "(epsilon, delta)")]
 #[doc(alias = "delta")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -7,6 +7,8 @@ use crate::privacy::{Distance, Measure, Postprocessable, RhoDelta, UnknownLoss};
 ///
 /// No concurrent composition theorem is known for it (Haney et al. §4): its compositors are
 /// sequential.
+///
+/// Example: [`Thresholded`](crate::privacy::facts::Thresholded).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ApproxZCdp;
 

@@ -8,6 +8,8 @@ use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 ///
 /// It is a form of f-DP, so the concurrent composition theorems for f-DP hold for it. Its losses
 /// do not add up: their squares do.
+///
+/// Example: [`Gaussian`](crate::privacy::facts::Gaussian).
 #[doc(alias = "gaussian differential privacy")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Gdp;

@@ -8,6 +8,8 @@ use crate::privacy::{Distance, EpsilonDelta, Measure, UnknownLoss};
 /// It implies (ε, δ)-differential privacy, and is not implied by it; it is not closed under
 /// postprocessing (Whitehouse et al. App. F), so no interactive mechanism can be launched under it,
 /// and no middle can be used.
+///
+/// Example: [`probabilistic`](crate::privacy::convert::probabilistic).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProbabilisticDp;
 

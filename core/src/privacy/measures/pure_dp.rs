@@ -4,6 +4,8 @@ use crate::privacy::Reentrant;
 use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// ε-differential privacy: the largest log-ratio of the probabilities of any event.
+///
+/// Example: [`Filter`](crate::compose::Filter).
 #[doc(alias = "differential privacy")]
 #[doc(alias = "epsilon")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -36,6 +36,8 @@ pub struct RdpCurve {
 }
 
 /// Why a grid or a curve on it cannot be built.
+///
+/// Example: [`RdpGrid`](crate::privacy::RdpGrid).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum GridError {

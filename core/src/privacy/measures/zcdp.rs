@@ -5,6 +5,8 @@ use crate::privacy::{Distance, Measure, Overflow, Postprocessable, UnknownLoss};
 
 /// ρ-zero-concentrated privacy: the Rényi divergence of every order α is at most ρα
 /// (Haney et al. 4.4).
+///
+/// Example: [`AnyFilter`](crate::compose::AnyFilter).
 #[doc(alias = "concentrated")]
 #[doc(alias = "zero-concentrated")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
