@@ -4,6 +4,7 @@
 mod cases;
 #[path = "../../../../tests/common/mod.rs"]
 mod common;
+mod conformance;
 mod differences;
 mod embedding;
 mod examples;
