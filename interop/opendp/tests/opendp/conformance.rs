@@ -14,6 +14,7 @@ use opendp::interactive::Queryable;
 use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::DiscreteDistance;
 use opendp::traits::ProductOrd;
+use queryables::account::{Capped, Sum};
 use queryables::compose::RunningFilter;
 use queryables::prelude::*;
 use queryables::verify::conformance::{
@@ -61,20 +62,22 @@ impl Additive for Approximate<ZeroConcentratedDivergence> {
 fn measurement<MO: Additive>(probe: &Probe) -> OnBit<MO, Child<MO>> {
     let each = MO::stating(probe.loss_of_one());
     let answers = vec![each; probe.answers() as usize];
-    let composed: OnBit<MO, Child<MO>> = make_adaptive_composition(
-        Bit::default(),
-        DiscreteDistance,
-        MO::default(),
-        1,
-        answers,
-    )
-    .unwrap();
+    let composed: OnBit<MO, Child<MO>> =
+        make_adaptive_composition(Bit::default(), DiscreteDistance, MO::default(), 1, answers)
+            .unwrap();
     let (probe, map) = (probe.clone(), composed.privacy_map.clone());
     let function = Function::new_fallible(move |bit: &bool| {
         probe.start(*bit).map_err(|_| failure("the probe fails"))?;
         composed.invoke(bit)
     });
-    Measurement::new(Bit::default(), DiscreteDistance, MO::default(), function, map).unwrap()
+    Measurement::new(
+        Bit::default(),
+        DiscreteDistance,
+        MO::default(),
+        function,
+        map,
+    )
+    .unwrap()
 }
 
 /// What a child of the probe is asked.
@@ -82,10 +85,19 @@ fn question<MO: Additive>(probe: &Probe) -> OnBit<MO, u32> {
     let each = MO::stating(probe.loss_of_one());
     let probe = probe.clone();
     let function = Function::new_fallible(move |bit: &bool| {
-        probe.answer(*bit).map_err(|_| failure("no answers are left"))
+        probe
+            .answer(*bit)
+            .map_err(|_| failure("no answers are left"))
     });
     let map = PrivacyMap::new(move |_| each.clone());
-    Measurement::new(Bit::default(), DiscreteDistance, MO::default(), function, map).unwrap()
+    Measurement::new(
+        Bit::default(),
+        DiscreteDistance,
+        MO::default(),
+        function,
+        map,
+    )
+    .unwrap()
 }
 
 /// What was started.
@@ -110,7 +122,12 @@ impl<MO: Additive> Children<Child<MO>> {
     }
 }
 
-type Adaptive<MO> = OdometerQueryable<OnBit<MO, Child<MO>>, Child<MO>, u32, <MO as opendp::core::Measure>::Distance>;
+type Adaptive<MO> = OdometerQueryable<
+    OnBit<MO, Child<MO>>,
+    Child<MO>,
+    u32,
+    <MO as opendp::core::Measure>::Distance,
+>;
 
 /// OpenDP's filter, or its odometer.
 struct FullyAdaptive<MO: Additive>(Adaptive<MO>, Children<Child<MO>>);
@@ -144,7 +161,10 @@ impl<MO: Additive> Compositor for FullyAdaptive<MO> {
 }
 
 /// OpenDP's compositor whose losses are fixed in advance: four quarters.
-struct Fixed<MO: Additive>(Queryable<OnBit<MO, Child<MO>>, Child<MO>>, Children<Child<MO>>);
+struct Fixed<MO: Additive>(
+    Queryable<OnBit<MO, Child<MO>>, Child<MO>>,
+    Children<Child<MO>>,
+);
 
 fn fixed<MO: Additive>(bit: bool) -> Fixed<MO> {
     let composed = make_adaptive_composition(
@@ -175,7 +195,7 @@ impl<MO: Additive> Compositor for Fixed<MO> {
 
 /// A filter of this project, with children of OpenDP's.
 struct Ours(
-    RunningFilter<PureDp, InDomain<Bit>, AnyTwo>,
+    RunningFilter<InDomain<Bit>, Capped<Sum<PureDp>>, AnyTwo>,
     Children<Rc<RefCell<dyn FnMut() -> Option<u32>>>>,
 );
 
@@ -213,35 +233,144 @@ fn kit() -> Conformance {
     Conformance::filter(epsilon("1"))
 }
 
-fn violation(kit: &Conformance, start: impl Fn(bool) -> FullyAdaptive<MaxDivergence>, wanted: fn(Violation) -> bool) -> Option<Case> {
-    kit.search(start, |outcome| matches!(outcome, Outcome::Violates(found) if wanted(*found)))
+type ApproxZCdp = Approximate<ZeroConcentratedDivergence>;
+
+/// The smallest adversary whose outcome is wanted, as it is printed.
+fn smallest<C: Compositor>(
+    kit: &Conformance,
+    start: impl Fn(bool) -> C,
+    wanted: fn(&Outcome) -> bool,
+) -> String {
+    let case: Option<Case> = kit.search(start, wanted);
+    case.unwrap().to_string()
 }
 
+/// Theirs runs a launch on the data, and then decides.
 #[test]
-fn explore() {
-    let show = |name: &str, case: Option<Case>| match case {
-        Some(case) => println!("== {name}\n{case}"),
-        None => println!("== {name}: nothing"),
+fn a_filter_that_runs_what_it_refuses() {
+    let touched = |outcome: &Outcome| *outcome == Outcome::Violates(Violation::TouchedData);
+    let adversary = "\
+not sound: a child was run on the data, and then refused
+  launch #0 (ε = 0.5, 1 answer): started
+  launch #1 (ε = 0.75, 1 answer): refused";
+    assert_eq!(
+        smallest(&kit(), filter::<MaxDivergence>, touched),
+        adversary
+    );
+    let sequential = kit().sequential();
+    assert_eq!(
+        smallest(&sequential, filter::<ApproxZCdp>, touched),
+        adversary
+    );
+}
+
+/// Theirs does not charge for a child that fails, though whether it fails may depend on the data.
+#[test]
+fn a_filter_that_forgets_failed_children() {
+    let over =
+        |outcome: &Outcome| matches!(outcome, Outcome::Violates(Violation::OverBudget { .. }));
+    assert_eq!(
+        smallest(&kit(), filter::<MaxDivergence>, over),
+        "\
+not sound: what was told costs ε = 1.25, and the budget is ε = 1
+  launch #0 (ε = 0.25, fails): failed
+  launch #1 (ε = 1, 1 answer): started
+  ask #0: no answer
+  ask #1: answered 4"
+    );
+    // Nor does their odometer.
+    let violated = |outcome: &Outcome| matches!(outcome, Outcome::Violates(_));
+    assert_eq!(
+        smallest(
+            &Conformance::odometer(),
+            odometer::<MaxDivergence>,
+            violated
+        ),
+        "\
+not sound: what was told costs ε = 0.25, and the reading is ε = 0
+  launch #0 (ε = 0.25, fails): failed
+  ask #0: no answer
+  read: ε = 0"
+    );
+}
+
+/// Besides those two, the kit finds nothing in their filter and odometer: children may be asked in any
+/// order, no answer is lost or swapped, and no decision depends on the data.
+#[test]
+fn nothing_else_is_found_in_the_filter_and_the_odometer() {
+    let other = |outcome: &Outcome| {
+        use Violation::{OverBudget, TouchedData, UnderRead};
+        let known = |violation: &Violation| {
+            matches!(
+                violation,
+                OverBudget { .. } | TouchedData | UnderRead { .. }
+            )
+        };
+        matches!(outcome, Outcome::Violates(found) if !known(found))
     };
-    show("filter touched", violation(&kit(), filter, |v| v == Violation::TouchedData));
-    show("filter over", violation(&kit(), filter, |v| matches!(v, Violation::OverBudget{..})));
-    show("filter under", violation(&kit(), filter, |v| matches!(v, Violation::UnderRead{..})));
-    show("filter other", violation(&kit(), filter, |v| !matches!(v, Violation::UnderRead{..}|Violation::OverBudget{..}|Violation::TouchedData)));
-    show("filter differs", kit().search(filter::<MaxDivergence>, |o| matches!(o, Outcome::Differs{..})));
-    let od = Conformance::odometer();
-    show("odometer viol", violation(&od, odometer, |_| true));
-    show("odometer other", violation(&od, odometer, |v| !matches!(v, Violation::UnderRead{..})));
-    show("odometer differs", od.search(odometer::<MaxDivergence>, |o| matches!(o, Outcome::Differs{..})));
-    let any = |o: &Outcome| matches!(o, Outcome::Violates(_));
-    show("fixed viol", kit().search(fixed::<MaxDivergence>, any));
-    show("fixed over", kit().search(fixed::<MaxDivergence>, |o| matches!(o, Outcome::Violates(Violation::OverBudget{..}))));
-    show("fixed differs", kit().search(fixed::<MaxDivergence>, |o| matches!(o, Outcome::Differs{expected, ..} if !expected.contains("read"))));
-    type Z = Approximate<ZeroConcentratedDivergence>;
-    show("fixed zcdp seq", kit().sequential().search(fixed::<Z>, any));
-    show("fixed zcdp notfrozen", kit().sequential().search(fixed::<Z>, |o| matches!(o, Outcome::Violates(Violation::NotFrozen))));
-    show("fixed pure seq", kit().sequential().search(fixed::<MaxDivergence>, |o| matches!(o, Outcome::Violates(Violation::NotFrozen))));
-    show("filter zcdp seq", kit().sequential().search(filter::<Z>, any));
-    show("odom zcdp seq", od.clone().sequential().search(odometer::<Z>, |o| *o!=Outcome::Conforms));
-    show("ours viol", kit().search(ours, any));
-    show("ours differs", kit().search(ours, |o| *o!=Outcome::Conforms));
+    let none = |case: Option<Case>| assert!(case.is_none(), "{}", case.unwrap());
+    none(kit().search(filter::<MaxDivergence>, other));
+    none(Conformance::odometer().search(odometer::<MaxDivergence>, other));
+}
+
+/// Where losses are fixed in advance, theirs is sound: it decides before it runs, a child that fails has
+/// used its share, and where there is no theorem for interleaved children, earlier ones are frozen.
+#[test]
+fn a_compositor_with_losses_fixed_in_advance_is_sound() {
+    kit().assert_sound(fixed::<MaxDivergence>);
+    kit().sequential().assert_sound(fixed::<ApproxZCdp>);
+    // The kit does see children that are not frozen.
+    let thawed = |outcome: &Outcome| *outcome == Outcome::Violates(Violation::NotFrozen);
+    assert_eq!(
+        smallest(&kit().sequential(), fixed::<MaxDivergence>, thawed),
+        "\
+not sound: a child answers after a later launch
+  launch #0 (ε = 0.25, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): started
+  ask #0: answered 0"
+    );
+    // And it differs: a launch has its share, and no more, and nothing is read.
+    let stricter = |outcome: &Outcome| matches!(outcome, Outcome::Differs { said, .. } if said.starts_with("launch"));
+    assert_eq!(
+        smallest(&kit(), fixed::<MaxDivergence>, stricter),
+        "\
+sound, and differs: launch #0: Refused, where the reference says: launch #0: Started
+  launch #0 (ε = 0.5, 1 answer): refused
+  ask #0: no answer
+  read: no reading"
+    );
+}
+
+/// Of approximate zCDP, interactive children in theirs can be launched and never answer.
+#[test]
+fn approximate_zcdp_children_never_answer() {
+    let differs = |outcome: &Outcome| *outcome != Outcome::Conforms;
+    assert_eq!(
+        smallest(
+            &Conformance::odometer().sequential(),
+            odometer::<ApproxZCdp>,
+            differs
+        ),
+        "\
+sound, and differs: ask #0: no answer, where the reference says: ask #0: an answer
+  launch #0 (ε = 0.25, 1 answer): started
+  ask #0: no answer
+  read: ε = 0.25"
+    );
+}
+
+/// Ours, with the same children: the only difference is that what OpenDP calls 0.6 is more than that.
+#[test]
+fn our_filter_with_their_children_is_sound() {
+    kit().assert_sound(ours);
+    let differs = |outcome: &Outcome| *outcome != Outcome::Conforms;
+    assert_eq!(
+        smallest(&kit(), ours, differs),
+        "\
+sound, and differs: read: ε = 0.600000000000000088817841971, where the reference says: read: ε = 0.6
+  launch #0 (ε = 0.6, 1 answer): started
+  ask #0: answered 0
+  ask #0: no answer
+  read: ε = 0.600000000000000088817841971"
+    );
 }
