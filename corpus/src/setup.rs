@@ -67,7 +67,14 @@ where
     Me: Known,
     Q: Clone + Debug + Send + Sync + 'static,
 {
+    /// The cut is large, 2⁻¹²: where it is too large to decide about compared noise, the verifier takes a
+    /// smaller one.
     pub(crate) fn run(self) -> Result<Found, Box<dyn Error>> {
+        self.run_with_cut(12)
+    }
+
+    /// Does not follow samplers beyond a probability of 2^-bits.
+    pub(crate) fn run_with_cut(self, bits: u32) -> Result<Found, Box<dyn Error>> {
         let verify = |version| {
             let machine = self.machine;
             let verifier = Verifier::by_state(
@@ -76,6 +83,7 @@ where
                 self.menu.clone(),
                 self.depth,
             )
+            .cut(Rational::ONE / Rational::from(1_u64 << bits))
             // Another program may have the machine: what is asked takes seconds.
             .time(Duration::from_secs(600));
             let verdict = verifier.check(&self.measure, &self.loss)?;

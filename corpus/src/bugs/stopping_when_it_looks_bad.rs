@@ -36,7 +36,7 @@ fn ever_exceeds(version: Version) -> Result<f64, Box<dyn Error>> {
                 let variance = Variance::at_least(squares)?;
                 odometer
                     .bound_at(variance)
-                    .map_or(f64::INFINITY, |bound| bound.to_f64_down())
+                    .map_or(f64::INFINITY, queryables::number::Epsilon::to_f64_down)
             }
         };
         for (ups, mass) in next.iter_mut().enumerate() {
