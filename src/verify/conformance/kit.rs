@@ -84,7 +84,6 @@ impl Conformance {
     ///     prop_assert_eq!(outcome, Outcome::Conforms);
     /// });
     /// ```
-    #[must_use]
     pub fn conversations(&self) -> impl Strategy<Value = Vec<Message<Probe, ()>>> + use<> {
         let budget = self.budget.filter(|budget| *budget > Epsilon::ZERO);
         let unit = Epsilon::from_units(10_u128.pow(27)).unwrap_or_default();

@@ -47,14 +47,17 @@
 //!
 //! # Guarantee
 //!
-//! A case that [violates](Outcome::Violates) is a proof against the compositor, if all of its randomness
-//! is that of its children: some children with the stated losses, and this adversary, learn more than is
-//! promised. *Proof.* Answers of [probes](Probe) are fixed in advance, and the same for both datasets. So
-//! if the replies differ, they tell the datasets apart with certainty. Otherwise let the i-th answer that
-//! is told be randomized response, with odds of `e^ε` for the dataset that is `true` if the fixed answer
-//! speaks for it, and let a failing start be such an answer. What the compositor does depends on answers
-//! only. So this view is `e^(ε_1 + … + ε_n)` times as probable on one dataset as on the other, and what
-//! the kit says was lost is `ε_1 + … + ε_n`. ∎
+//! What was lost, in [`OverBudget`](Violation::OverBudget) and [`UnderRead`](Violation::UnderRead), was lost:
+//! there are children with the stated losses from which this adversary learns that much, if all randomness
+//! of the compositor is that of its children. *Proof.* Answers of [probes](Probe) are fixed in advance, and
+//! the same on both datasets. Let each answer that is told be that of a randomized response with odds of
+//! `e^ε`, such that the fixed answer speaks for the same dataset each time; so for a failing start. Let
+//! answers that are not told be constants. Each child has at most its stated loss. What the compositor does
+//! depends on answers only, so that this conversation is `e^(ε_1 + … + ε_n)` times as probable on one dataset
+//! as on the other, where the sum is over what was told. ∎
+//!
+//! The other [violations](Violation) are of rules that keep a compositor from losing more: it must not run
+//! what it refuses, and its replies depend on the data through its children only.
 //!
 //! *Not complete.* It proves nothing about conversations that it does not try, about noise that the
 //! compositor adds itself, and about other measures than pure privacy: there [`Verifier`](super::Verifier)
