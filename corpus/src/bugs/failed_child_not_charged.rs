@@ -13,7 +13,7 @@ pub(crate) const BUG: Bug = Bug {
     name: "failed_child_not_charged",
     claim: "a filter with a budget of ln 3 answers at most one question at ln 3",
     wrong: "a child that fails is not charged, though whether it fails depends on the data",
-    source: "OpenDP 0.16, make_privacy_filter: run here by queryables-opendp, conformance::a_filter_that_forgets_failed_children. https://github.com/opendp/opendp",
+    source: "OpenDP 0.16, make_privacy_filter: run in tests/opendp.rs, a_filter_that_forgets_failed_children. https://github.com/opendp/opendp",
     run: || {
         let setup = Setup {
             machine: |version| Talk {

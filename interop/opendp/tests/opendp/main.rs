@@ -4,7 +4,6 @@
 mod cases;
 #[path = "../../../../tests/common/mod.rs"]
 mod common;
-mod conformance;
 mod differences;
 mod embedding;
 mod examples;

@@ -1,8 +1,8 @@
 //! The conformance kit on OpenDP's compositors, and on a filter of this project that launches OpenDP's
 //! measurements. Each test states what the kit finds in OpenDP 0.16, so that it fails when OpenDP changes.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::backtrace::Backtrace;
+use std::sync::Arc;
 
 use opendp::combinators::{
     CompositionMeasure, make_adaptive_composition, make_fully_adaptive_composition,
@@ -10,6 +10,7 @@ use opendp::combinators::{
 };
 use opendp::core::{Function, Measurement, OdometerQueryable, PrivacyMap};
 use opendp::domains::AtomDomain;
+use opendp::error::{Error, ErrorVariant};
 use opendp::interactive::Queryable;
 use opendp::measures::{Approximate, MaxDivergence, ZeroConcentratedDivergence};
 use opendp::metrics::DiscreteDistance;
@@ -17,13 +18,38 @@ use opendp::traits::ProductOrd;
 use queryables::account::{Capped, Sum};
 use queryables::compose::RunningFilter;
 use queryables::prelude::*;
+use queryables::privacy::{Distance, Relation};
 use queryables::verify::conformance::{
     Case, Compositor, Conformance, Launch, Outcome, Probe, Violation,
 };
-use queryables_opendp::{InDomain, Measured};
+use queryables_opendp::{InDomain, Measured, Within};
 
-use crate::common::epsilon;
-use crate::support::{AnyTwo, bit as in_domain, failure};
+fn epsilon(text: &str) -> Epsilon {
+    text.parse().unwrap()
+}
+
+fn failure(message: &str) -> Error {
+    Error {
+        variant: ErrorVariant::FailedFunction,
+        message: Some(message.to_owned()),
+        backtrace: Backtrace::disabled(),
+    }
+}
+
+/// Any two values are neighbours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct AnyTwo;
+
+impl Relation for AnyTwo {
+    const NAME: &'static str = "any two values";
+}
+
+impl Within<Bit, DiscreteDistance> for AnyTwo {
+    /// Different or not: however many steps, it is one.
+    fn d_in(_: &Bit, _: &DiscreteDistance, _: Distance) -> Result<u32, UnknownLoss> {
+        Ok(1)
+    }
+}
 
 type Bit = AtomDomain<bool>;
 type OnBit<MO, TO> = Measurement<Bit, DiscreteDistance, MO, TO>;
@@ -196,12 +222,13 @@ impl<MO: Additive> Compositor for Fixed<MO> {
 /// A filter of this project, with children of OpenDP's.
 struct Ours(
     RunningFilter<InDomain<Bit>, Capped<Sum<PureDp>>, AnyTwo>,
-    Children<Rc<RefCell<dyn FnMut() -> Option<u32>>>>,
+    Vec<Box<dyn Fn() -> Option<u32>>>,
 );
 
 fn ours(bit: bool) -> Ours {
     let filter = Filter::concurrent(PureDp, epsilon("1")).under(AnyTwo);
-    Ours(start(&filter, in_domain(bit)).unwrap(), Children(vec![]))
+    let data = InDomain::new(Bit::default(), bit).unwrap();
+    Ours(start(&filter, Arc::new(data)).unwrap(), vec![])
 }
 
 impl Compositor for Ours {
@@ -209,9 +236,8 @@ impl Compositor for Ours {
         let measured = Measured::new(measurement::<MaxDivergence>(&child));
         match self.0.launch_local(&measured) {
             Ok(running) => {
-                let probe = child.clone();
-                let ask = move || running.ask(question(&probe)).ok();
-                self.1.0.push((child, Rc::new(RefCell::new(ask))));
+                let ask = move || running.ask(question(&child)).ok();
+                self.1.push(Box::new(ask));
                 Launch::Started
             }
             Err(LaunchError::Failed) => Launch::Failed,
@@ -220,8 +246,7 @@ impl Compositor for Ours {
     }
 
     fn ask(&mut self, child: usize) -> Option<u32> {
-        let (_, child) = self.1.0.get(child)?;
-        child.borrow_mut()()
+        self.1.get(child)?()
     }
 
     fn reading(&mut self) -> Option<Epsilon> {
