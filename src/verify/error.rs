@@ -160,6 +160,46 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
+    /// Whether the question asks nothing, so that every claim would hold. In a property test such a case
+    /// is to be left out, and is no failure:
+    ///
+    /// ```
+    /// use proptest::prelude::*;
+    /// use queryables::privacy::PureDp;
+    /// use queryables::verify::strategies::{epsilons, finite_mechanisms};
+    /// use queryables::verify::{Children, Pair, Verifier};
+    /// use queryables::compose::{Addressed, Filter};
+    ///
+    /// let cases = (finite_mechanisms(), epsilons("2".parse()?));
+    /// proptest!(ProptestConfig::with_cases(5), |((mechanism, budget) in cases)| {
+    ///     let filter = move || Addressed::new(Filter::concurrent(PureDp, budget));
+    ///     let menu = Children::new(vec![mechanism.clone()], mechanism.queries()).at_most(2);
+    ///     let verifier = Verifier::by_state(filter, &Pair::new(false, true), menu, 3).replays(1);
+    ///     match verifier.check(&PureDp, &budget) {
+    ///         // The budget admits no launch.
+    ///         Err(error) if error.is_vacuous() => return Err(TestCaseError::reject("vacuous")),
+    ///         verdict => prop_assert!(verdict?.holds()),
+    ///     }
+    /// });
+    /// # Ok::<(), queryables::number::NumberError>(())
+    /// ```
+    #[must_use]
+    pub fn is_vacuous(&self) -> bool {
+        matches!(
+            self,
+            Self::NoDepth
+                | Self::EmptyMenu
+                | Self::NoRounds
+                | Self::NoLaunches
+                | Self::NothingAnswered
+                | Self::NothingLaunched
+                | Self::NoChildAnswered
+                | Self::SameDataset
+                | Self::NoGoals
+                | Self::ForbidsNothing
+        )
+    }
+
     /// Whether a claim is undecided, and nothing worse, if the search for a better bound ends so: it
     /// took too much, or what it needs is too large to compute with.
     pub(super) fn leaves_undecided(&self) -> bool {

@@ -47,6 +47,7 @@
 //! | whether a claim holds | [`Verifier::check`], [`assert_private`], [`Verifier::certify`] |
 //! | whether no adversary can tell two machines apart | [`Verifier::comparing`], [`Verifier::difference`] |
 //! | whether an odometer is right | [`Truncated`] |
+//! | whether a compositor of your own keeps its promise | `conformance`, with the feature `proptest` |
 //! | what one adversary sees, and how far two laws are apart | [`views`], [`Divergences`] |
 //!
 //! # How
@@ -237,6 +238,8 @@ mod branching_tests;
 mod certificate;
 mod claim;
 mod compared;
+#[cfg(feature = "proptest")]
+pub mod conformance;
 mod divergence;
 mod error;
 mod exploration;

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 use proptest::collection::vec;
@@ -20,13 +21,25 @@ use crate::verify::{Rational, epsilon_of_ratio};
 /// assert_eq!(mechanism.total_loss()?.to_string(), "0.693147180559945309417232122");
 /// # Ok::<(), queryables::privacy::UnknownLoss>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct FiniteMechanism {
     /// For each query: the odds of each answer, if the bit is false and if it is true. As many on
     /// one side as on the other, all above zero.
     odds: Vec<[Vec<u64>; 2]>,
     /// How many queries are answered.
     answers: u64,
+    /// The loss that follows from these; `None` if it is more than can be held. Computed once, because it is
+    /// stated at every launch, and a logarithm with certified digits is slow.
+    loss: Option<Epsilon>,
+}
+
+impl fmt::Debug for FiniteMechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FiniteMechanism")
+            .field("odds", &self.odds)
+            .field("answers", &self.answers)
+            .finish()
+    }
 }
 
 impl FiniteMechanism {
@@ -55,7 +68,27 @@ impl FiniteMechanism {
                 total.ok_or(UnknownLoss("the sum of the odds is too large"))?;
             }
         }
-        Ok(Self { odds, answers })
+        Ok(Self::of(odds, answers))
+    }
+
+    /// The conditions of [`new`](Self::new) hold.
+    fn of(odds: Vec<[Vec<u64>; 2]>, answers: u64) -> Self {
+        let ratios = odds.iter().flat_map(|[one, other]| {
+            let total = |odds: &[u64]| Rational::from(odds.iter().sum::<u64>());
+            let (one_total, other_total) = (total(one), total(other));
+            one.iter().zip(other).map(move |(p, q)| {
+                let ratio = Rational::from(*p) / Rational::from(*q) * &other_total / &one_total;
+                let inverse = Rational::ONE / &ratio;
+                ratio.max(inverse)
+            })
+        });
+        let largest = ratios.fold(Rational::ONE, Ord::max);
+        let loss = epsilon_of_ratio(&largest).and_then(|each| each.checked_mul(answers));
+        Self {
+            odds,
+            answers,
+            loss,
+        }
     }
 
     /// For each query: the odds of each answer, if the bit is false and if it is true.
@@ -82,18 +115,7 @@ impl FiniteMechanism {
     ///
     /// [`UnknownLoss`] if it is more than can be held.
     pub fn total_loss(&self) -> Result<Epsilon, UnknownLoss> {
-        let ratios = self.odds.iter().flat_map(|[one, other]| {
-            let total = |odds: &[u64]| Rational::from(odds.iter().sum::<u64>());
-            let (one_total, other_total) = (total(one), total(other));
-            one.iter().zip(other).map(move |(p, q)| {
-                let ratio = Rational::from(*p) / Rational::from(*q) * &other_total / &one_total;
-                let inverse = Rational::ONE / &ratio;
-                ratio.max(inverse)
-            })
-        });
-        let largest = ratios.fold(Rational::ONE, Ord::max);
-        epsilon_of_ratio(&largest)
-            .and_then(|each| each.checked_mul(self.answers))
+        self.loss
             .ok_or(UnknownLoss("the loss is more than can be held"))
     }
 }
@@ -146,7 +168,7 @@ pub fn finite_mechanisms() -> impl Strategy<Value = FiniteMechanism> + Clone {
         [odds.clone(), odds]
     });
     // The conditions of `new` hold by construction.
-    (vec(table, 1..=2), 1..=2_u64).prop_map(|(odds, answers)| FiniteMechanism { odds, answers })
+    (vec(table, 1..=2), 1..=2_u64).prop_map(|(odds, answers)| FiniteMechanism::of(odds, answers))
 }
 
 #[cfg(test)]
