@@ -13,22 +13,6 @@ use crate::queryable::AskError;
 /// What stands for a reason that was not sent.
 const UNSAID: &str = "as another process said";
 
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Told<A> {
-    Launched(usize),
-    Refused(Refused),
-    OverQuota { quota: String, refused: Refused },
-    NotLaunched(NotLaunched),
-    Answered(A),
-    NotAnswered(NotAnswered),
-    Closed(usize),
-    Unknown(usize),
-    PrivacyLoss(AnyLoss),
-    Remaining(Option<AnyLoss>),
-    NotRead(NotRead),
-}
-
 /// Losses are texts under the measure of the children. That of the whole is named where it differs.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,34 +29,52 @@ struct Refused {
     limit: String,
 }
 
-/// The codes of an error, in both directions.
+/// What stands for something in a message, in both directions.
 macro_rules! codes {
-    ($Code:ident for $Error:ty {
-        $($code:ident $({ $field:ident: $type:ty })? = $pattern:pat => $error:expr,)*
+    ($Code:ident $([$A:ident])? for $Told:ty {
+        $($code:ident $({ $($field:ident: $type:ty),* })? $(($inner:ident: $Inner:ty))?
+            = $pattern:pat => $told:expr,)*
     }) => {
         #[derive(Clone, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        enum $Code {
-            $($code $({ $field: $type })?,)*
+        enum $Code $(<$A>)? {
+            $($code $({ $($field: $type),* })? $(($Inner))?,)*
         }
 
-        impl From<$Error> for $Code {
-            fn from(error: $Error) -> Self {
-                match error {
-                    $($pattern => Self::$code $({ $field })?,)*
+        impl $(<$A>)? From<$Told> for $Code $(<$A>)? {
+            fn from(told: $Told) -> Self {
+                match told {
+                    $($pattern => Self::$code $({ $($field: $field.into()),* })? $(($inner.into()))?,)*
                 }
             }
         }
 
-        impl From<$Code> for $Error {
-            fn from(code: $Code) -> Self {
+        impl $(<$A>)? From<$Code $(<$A>)?> for $Told {
+            fn from(code: $Code $(<$A>)?) -> Self {
                 match code {
-                    $($Code::$code $({ $field })? => $error,)*
+                    $($Code::$code $({ $($field),* })? $(($inner))? => $told,)*
                 }
             }
         }
     };
 }
+
+codes! { Told[A] for Reply<A, AnyLoss> {
+    Launched(number: usize) = Reply::Launched(number) => Self::Launched(number),
+    Refused(refused: Refused) = Reply::NotLaunched(LaunchError::Refused(refused))
+        => Self::NotLaunched(LaunchError::Refused(refused.into())),
+    OverQuota { quota: String, refused: Refused }
+        = Reply::NotLaunched(LaunchError::OverQuota { quota, refusal: refused })
+        => Self::NotLaunched(LaunchError::OverQuota { quota, refusal: Box::new(refused.into()) }),
+    NotLaunched(error: NotLaunched) = Reply::NotLaunched(error) => Self::NotLaunched(error.into()),
+    Answered(answer: A) = Reply::Answered(answer) => Self::Answered(answer),
+    NotAnswered(error: NotAnswered) = Reply::NotAnswered(error) => Self::NotAnswered(error.into()),
+    Closed(number: usize) = Reply::Closed(number) => Self::Closed(number),
+    Unknown(number: usize) = Reply::Unknown(number) => Self::Unknown(number),
+    PrivacyLoss(loss: AnyLoss) = Reply::PrivacyLoss(loss) => Self::PrivacyLoss(loss),
+    Remaining(loss: Option<AnyLoss>) = Reply::Remaining(loss) => Self::Remaining(loss),
+    NotRead(error: NotRead) = Reply::NotRead(error) => Self::NotRead(error.into()),
+}}
 
 codes! { NotLaunched for LaunchError<AnyLoss> {
     CountLimit { limit: u64 } = LaunchError::CountLimit { limit } => Self::CountLimit { limit },
@@ -141,6 +143,12 @@ impl From<Refusal<AnyLoss>> for Refused {
     }
 }
 
+impl From<Box<Refusal<AnyLoss>>> for Refused {
+    fn from(refusal: Box<Refusal<AnyLoss>>) -> Self {
+        (*refusal).into()
+    }
+}
+
 impl From<Refused> for Refusal<AnyLoss> {
     fn from(told: Refused) -> Self {
         let whole = told.whole.or_else(|| told.measure.clone());
@@ -152,48 +160,6 @@ impl From<Refused> for Refusal<AnyLoss> {
             requested: loss(told.requested, &told.measure),
             remaining: loss(told.remaining, &told.measure),
             limit: loss(told.limit, &whole),
-        }
-    }
-}
-
-impl<A> From<Reply<A, AnyLoss>> for Told<A> {
-    fn from(reply: Reply<A, AnyLoss>) -> Self {
-        match reply {
-            Reply::Launched(number) => Self::Launched(number),
-            Reply::NotLaunched(LaunchError::Refused(refusal)) => Self::Refused(refusal.into()),
-            Reply::NotLaunched(LaunchError::OverQuota { quota, refusal }) => Self::OverQuota {
-                quota,
-                refused: (*refusal).into(),
-            },
-            Reply::NotLaunched(error) => Self::NotLaunched(error.into()),
-            Reply::Answered(answer) => Self::Answered(answer),
-            Reply::NotAnswered(error) => Self::NotAnswered(error.into()),
-            Reply::Closed(number) => Self::Closed(number),
-            Reply::Unknown(number) => Self::Unknown(number),
-            Reply::PrivacyLoss(loss) => Self::PrivacyLoss(loss),
-            Reply::Remaining(loss) => Self::Remaining(loss),
-            Reply::NotRead(error) => Self::NotRead(error.into()),
-        }
-    }
-}
-
-impl<A> From<Told<A>> for Reply<A, AnyLoss> {
-    fn from(told: Told<A>) -> Self {
-        match told {
-            Told::Launched(number) => Self::Launched(number),
-            Told::Refused(refused) => Self::NotLaunched(LaunchError::Refused(refused.into())),
-            Told::OverQuota { quota, refused } => Self::NotLaunched(LaunchError::OverQuota {
-                quota,
-                refusal: Box::new(refused.into()),
-            }),
-            Told::NotLaunched(error) => Self::NotLaunched(error.into()),
-            Told::Answered(answer) => Self::Answered(answer),
-            Told::NotAnswered(error) => Self::NotAnswered(error.into()),
-            Told::Closed(number) => Self::Closed(number),
-            Told::Unknown(number) => Self::Unknown(number),
-            Told::PrivacyLoss(loss) => Self::PrivacyLoss(loss),
-            Told::Remaining(loss) => Self::Remaining(loss),
-            Told::NotRead(error) => Self::NotRead(error.into()),
         }
     }
 }
