@@ -348,9 +348,6 @@ fn problem<C: Display, W: Display>(error: LedgerError<C, W>) -> Problem {
             // The rule or the store failed. Errors may be added: none of them says what was asked.
             _ => Code::Unavailable.into(),
         },
-        LedgerError::OverQuota { refusal, .. } => {
-            Problem::new(Code::OverQuota).with_numbers(numbers(&refusal))
-        }
         LedgerError::OtherLaunch => Code::Conflict.into(),
         LedgerError::NotComparable => {
             Problem::invalid_query("this question cannot be asked with a key")

@@ -103,10 +103,6 @@ fn erased<F: LedgerRule>(rule: &F, error: LedgerErrorOf<F>) -> AnyLaunchError {
     let erasing = Erasing::of(rule);
     match error {
         LedgerError::Launch(error) => erasing.error(error),
-        LedgerError::OverQuota { quota, refusal } => LaunchError::OverQuota {
-            quota,
-            refusal: Box::new(erasing.quota(refusal)),
-        },
         LedgerError::Store(error) => LaunchError::Unavailable(error.into()),
         // Of keys, which are not used here.
         error => LaunchError::Unavailable(Unavailable(error.to_string())),

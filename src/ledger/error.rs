@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::StoreError;
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{LaunchError, NoPrice, Refusal};
+use crate::compose::{LaunchError, NoPrice};
 use crate::machine::Fault;
 
 /// Why a launch through a ledger gave no child.
@@ -16,14 +16,6 @@ pub enum LedgerError<C, W = C> {
     /// As in a filter without a ledger.
     #[error(transparent)]
     Launch(#[from] LaunchError<C, W>),
-    /// Over a quota of the party. Nothing is charged to anyone.
-    #[error("over the quota {quota:?}: {refusal}")]
-    OverQuota {
-        /// Which.
-        quota: String,
-        /// By how much.
-        refusal: Refusal<C>,
-    },
     /// The key belongs to a launch of another mechanism, or with another loss. Not charged.
     #[error("this key was used for another mechanism or another loss")]
     OtherLaunch,

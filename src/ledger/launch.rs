@@ -178,9 +178,9 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
         let mut next = Vec::with_capacity(self.seat.quotas.len());
         for quota in self.book.quotas_at(&self.seat.quotas) {
             let charged = quota.rule.charge(&self.price.first);
-            next.push(charged.map_err(|refusal| LedgerError::OverQuota {
-                quota: quota.name.to_string(),
-                refusal: *refusal,
+            next.push(charged.map_err(|refusal| {
+                let quota = quota.name.to_string();
+                LedgerError::Launch(LaunchError::OverQuota { quota, refusal })
             })?);
         }
         // The ticket is that of a copy.
@@ -234,9 +234,9 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
             LedgerError::Launch(LaunchError::Refused(refusal)) => {
                 Decision::Refused(refusal.clone())
             }
-            LedgerError::OverQuota { quota, refusal } => Decision::OverQuota {
+            LedgerError::Launch(LaunchError::OverQuota { quota, refusal }) => Decision::OverQuota {
                 quota: quota.clone(),
-                refusal: refusal.clone(),
+                refusal: (**refusal).clone(),
             },
             other => Decision::Denied(other.to_string()),
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use queryables::account::{Accumulator, DefaultAccumulator};
 use queryables::machine::{CoinSource, NotPrivateSeededCoins};
-use queryables::mechanisms::query::{Counts, Question, Unavailable};
+use queryables::mechanisms::query::{Counts, Source, Unavailable};
 use queryables::mechanisms::{AboveThreshold, Count, Priced, QueryAnswerer};
 use queryables::middle::{LimitQueries, Middle, Move};
 use queryables::prelude::*;
@@ -38,7 +38,7 @@ impl Engine {
 #[derive(Clone, Debug)]
 struct All;
 
-impl Question for All {
+impl Source for All {
     fn name(&self) -> Cow<'_, str> {
         "all".into()
     }

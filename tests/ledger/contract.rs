@@ -347,7 +347,7 @@ fn quotas_overlap_and_a_launch_that_one_refuses_charges_none() {
         }
         // Hers has room for it, the team's has not, and the filter has.
         let refused = ana.release(&Numbered::new(3, "0.1")).unwrap_err();
-        let LedgerError::OverQuota { quota, refusal } = refused else {
+        let LedgerError::Launch(LaunchError::OverQuota { quota, refusal }) = refused else {
             panic!("{refused}");
         };
         assert_eq!(
@@ -362,7 +362,7 @@ fn quotas_overlap_and_a_launch_that_one_refuses_charges_none() {
         let eva = filter.party("Eva").with_quota(&free).unwrap();
         assert!(matches!(
             eva.release(&Numbered::new(4, "0.7")),
-            Err(LedgerError::Launch(_))
+            Err(LedgerError::Launch(LaunchError::Refused(_)))
         ));
         assert_eq!(filter.spent_of(&free), Ok(Some(Epsilon::ZERO)));
         let last = entries(&ledger).pop().unwrap();

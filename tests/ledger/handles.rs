@@ -157,7 +157,10 @@ fn a_quota_is_the_same_one_in_every_handle_or_not_there() {
     let ana = other.party("Ana").with_quota(&small).unwrap();
     assert_eq!(ana.release(&Numbered::new(1, "0.1")), Ok(1));
     let refused = ana.release(&Numbered::new(2, "0.1"));
-    assert!(matches!(refused, Err(LedgerError::OverQuota { .. })));
+    assert!(matches!(
+        refused,
+        Err(LedgerError::Launch(LaunchError::OverQuota { .. }))
+    ));
     for filter in [&one, &other] {
         assert_eq!(filter.spent_of(&small), Ok(Some(epsilon("0.1"))));
     }

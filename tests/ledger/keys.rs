@@ -274,7 +274,10 @@ fn a_party_reserves_shares_within_its_quota() {
         anas.party("Ana").release(&count()).unwrap();
         let over = ana.reserve("summer", &share("3")).err();
         assert!(
-            matches!(over, Some(LedgerError::OverQuota { .. })),
+            matches!(
+                over,
+                Some(LedgerError::Launch(LaunchError::OverQuota { .. }))
+            ),
             "{over:?}"
         );
         // Another party has another share of this name.

@@ -212,7 +212,10 @@ fn quotas_and_keys_are_kept_under_a_rule_that_launches() {
         assert_eq!(filter.privacy_loss(), Ok(epsilon("0.625")));
         assert_eq!(filter.spent_of(&quota), Ok(Some(epsilon("0.375"))));
         let over = ana.release(&Numbered::new(8, "0.25")).unwrap_err();
-        assert!(matches!(over, LedgerError::OverQuota { .. }), "{over}");
+        assert!(
+            matches!(over, LedgerError::Launch(LaunchError::OverQuota { .. })),
+            "{over}"
+        );
         assert_eq!(filter.privacy_loss(), Ok(epsilon("0.625")));
         assert_eq!(filter.spent_of(&quota), Ok(Some(epsilon("0.375"))));
     }

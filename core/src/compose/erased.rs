@@ -254,7 +254,7 @@ impl Erasing {
     }
 
     /// A quota's, which is in the measure of the children.
-    pub fn quota<C: Loss>(&self, refusal: Refusal<C>) -> Refusal<AnyLoss> {
+    fn quota<C: Loss>(&self, refusal: Refusal<C>) -> Refusal<AnyLoss> {
         refusal.map(|loss| self.child(loss), |loss| self.child(loss))
     }
 

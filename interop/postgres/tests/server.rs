@@ -43,7 +43,10 @@ fn handles_in_many_processes_spend_one_budget() {
     assert_eq!(ben.would_admit(&epsilon("0.3")), Ok(false));
     assert_eq!(ben.release(&Numbered::new(2, "0.25")), Ok(2));
     let over = ana.release(&Numbered::new(3, "0.1"));
-    assert!(matches!(over, Err(LedgerError::OverQuota { .. })));
+    assert!(matches!(
+        over,
+        Err(LedgerError::Launch(LaunchError::OverQuota { .. }))
+    ));
     assert_eq!(first.privacy_loss(), Ok(epsilon("0.5")));
     // A key that was used through one handle is known through the other.
     let eva = [first.party("Eva"), second.party("Eva")];

@@ -23,7 +23,12 @@ fn two_launches_for_the_last_of_a_ledger() {
         let results = [ana.release(&Once("0.5")), other.join().unwrap()];
         let admitted = results.iter().filter(|result| **result == Ok(7)).count();
         assert_eq!(admitted, 1, "{results:?}");
-        let over = |result: &Result<u8, _>| matches!(result, Err(LedgerError::OverQuota { .. }));
+        let over = |result: &Result<u8, _>| {
+            matches!(
+                result,
+                Err(LedgerError::Launch(LaunchError::OverQuota { .. }))
+            )
+        };
         assert!(results.iter().any(over), "{results:?}");
         assert_eq!(filter.privacy_loss(), Ok(epsilon("0.5")));
         assert_eq!(filter.spent_of(&quota), Ok(Some(epsilon("0.5"))));

@@ -269,11 +269,17 @@ fn whatever_others_did_since_a_budget_was_read_is_no_damage() {
             .unwrap();
         for _ in 0..20 {
             let over = ana.release(&Numbered::new(1, "0.6")).map(drop);
-            assert!(matches!(over, Err(LedgerError::OverQuota { .. })));
+            assert!(matches!(
+                over,
+                Err(LedgerError::Launch(LaunchError::OverQuota { .. }))
+            ));
         }
         if number % 2 == 0 {
             let idle = ben.release(&Numbered::new(1, "0.51")).map(drop);
-            assert!(matches!(idle, Err(LedgerError::OverQuota { .. })));
+            assert!(matches!(
+                idle,
+                Err(LedgerError::Launch(LaunchError::OverQuota { .. }))
+            ));
         }
     }
     let over = busy.party("Eva").release(&Numbered::new(9, "1")).map(drop);
