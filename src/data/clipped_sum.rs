@@ -1,5 +1,6 @@
 //! The sum of vectors that are rounded to a lattice and clipped to a length.
 
+use super::CHUNK;
 use super::clip::{Block, Clip, Rounding, square, square_of_blocks};
 
 /// Adds up vectors, each rounded to the nearest point of a lattice and then clipped to its radius,
@@ -50,14 +51,16 @@ impl ClippedSum {
     }
 
     fn with(clip: Clip, dimension: usize) -> Self {
-        let blocks = if dimension > FEW {
-            dimension.div_ceil(4)
+        // Of few coordinates, all vectors of a chunk may wait.
+        let (blocks, room) = if dimension > FEW {
+            let blocks = dimension.div_ceil(4);
+            (blocks, blocks.max(BLOCKS))
         } else {
-            0
+            (0, (CHUNK * dimension).div_ceil(4))
         };
         Self {
             clip,
-            vectors: vec![Block::default(); blocks.max(BLOCKS)],
+            vectors: vec![Block::default(); room],
             clipped: vec![Block::default(); blocks],
             near: vec![Counts::default(); blocks],
             far: vec![0; dimension],
@@ -112,42 +115,40 @@ impl ClippedSum {
     #[inline(never)]
     fn take_few<const N: usize, R>(
         &mut self,
-        mut records: impl Iterator<Item = R>,
+        records: impl Iterator<Item = R>,
         write: &impl Fn(R, &mut [f64]),
     ) {
         let clip = self.clip;
         let (rounding, short) = (clip.rounding(), clip.short());
-        let (mut near, mut added) = ([0; N], 0);
         let places = self.vectors.as_flattened_mut().as_chunks_mut::<N>().0;
-        loop {
-            // No function is called in this loop, so that the sums stay in registers.
-            let (mut read, mut waiting) = (0, 0);
-            for record in records.by_ref().take(places.len()) {
-                let mut vector = [0.0; N];
-                write(record, &mut vector);
-                if square(&vector) <= short {
-                    count(&mut near, &vector, rounding);
-                } else if let Some(place) = places.get_mut(waiting) {
+        // No function is called for a record, and nothing outside is told where the sums are: so they
+        // stay in registers.
+        let (mut near, mut read, mut waiting) = ([0; N], 0, 0);
+        for record in records {
+            let mut vector = [0.0; N];
+            write(record, &mut vector);
+            read += 1;
+            if square(&vector) <= short {
+                count(&mut near, &vector, rounding);
+            } else {
+                if let Some(place) = places.get_mut(waiting) {
                     *place = vector;
-                    waiting += 1;
                 }
-                read += 1;
-            }
-            added += read;
-            for vector in places.iter().take(waiting) {
-                match clip.few(vector) {
-                    Some(clipped) => count(&mut near, &clipped, rounding),
-                    None => {
-                        clip.add_far(vector, &mut self.far);
-                        added -= 1;
-                    }
-                }
-            }
-            if read < places.len() {
-                break;
+                waiting += 1;
             }
         }
-        add(&mut self.total, &near, rounding, added, &self.far);
+        let mut added = read - waiting;
+        let mut sums = near;
+        for vector in places.iter().take(waiting) {
+            match clip.few(vector) {
+                Some(clipped) => {
+                    count(&mut sums, &clipped, rounding);
+                    added += 1;
+                }
+                None => clip.add_far(vector, &mut self.far),
+            }
+        }
+        add(&mut self.total, &sums, rounding, added, &self.far);
     }
 
     #[inline(never)]
@@ -317,7 +318,6 @@ fn add(total: &mut [i128], near: &[u64], rounding: Rounding, added: usize, far: 
 
 #[cfg(test)]
 mod tests {
-    use super::super::CHUNK;
     use super::super::clip::square_of;
     use super::*;
     use proptest::prelude::*;

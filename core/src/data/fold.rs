@@ -303,7 +303,7 @@ impl Bins {
     pub fn new(bins: usize) -> Self {
         Self {
             counts: vec![0; bins],
-            chunk: Vec::with_capacity(bins.min(CHUNK)),
+            chunk: Vec::with_capacity(bins.min(CHUNK) + 1),
         }
     }
 
@@ -318,13 +318,17 @@ impl Fold<usize> for Bins {
     #[inline]
     fn take(&mut self, values: impl Iterator<Item = usize>) {
         self.chunk.clear();
-        if self.counts.len() <= CHUNK {
-            self.chunk.resize(self.counts.len(), 0);
-            for value in values {
-                if let Some(count) = self.chunk.get_mut(value) {
+        let none = self.counts.len();
+        if none <= CHUNK {
+            // One place more, for values in no bin: no branch that a processor would have to guess. And
+            // a slice of its own, whose place is not read again for every value.
+            self.chunk.resize(none + 1, 0);
+            let chunk = self.chunk.as_mut_slice();
+            values.for_each(|value| {
+                if let Some(count) = chunk.get_mut(value.min(none)) {
                     *count += 1;
                 }
-            }
+            });
             for (total, count) in self.counts.iter_mut().zip(&self.chunk) {
                 *total += u64::from(*count);
             }
