@@ -1,6 +1,5 @@
 //! Which of many counts are large: the sparse vector technique.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -247,11 +246,9 @@ impl<Q, R> Accuracy for AboveThreshold<Q, R> {
 states!(Pure: impl[Q, R: RowRelation,] AboveThreshold<Q, R>, R, |search| search.fact);
 shown!(impl[Q, R: Relation] AboveThreshold<Q, R>);
 
-impl<Q, R> Clone for AboveThreshold<Q, R> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
-    }
-}
+crate::clone_fields!([Q, R] AboveThreshold<Q, R> {
+    threshold, hits, fact, threshold_epsilon, threshold_noise, count_noise, kind,
+});
 
 /// A running [`AboveThreshold`]: it is asked questions that the data can count ([`Counts`]), and after the last hit every query is
 /// [`Fault::Exhausted`].
@@ -265,15 +262,6 @@ pub struct AboveThresholdMachine<D: ?Sized, Q> {
 }
 
 impl<D: Counts<Q> + ?Sized, Q> AboveThresholdMachine<D, Q> {
-    /// The exact count, if it looks large. It must not be released without noise.
-    pub(super) fn hit(
-        &mut self,
-        question: &Q,
-        coins: &mut Coins<'_>,
-    ) -> Result<Option<u64>, Fault> {
-        self.hit_by(question, i128::from, coins)
-    }
-
     /// The count, if some value of it looks large: one that changes by at most one when the count
     /// does. Values that do not all move in the same direction need the noise for [`Replace`].
     pub(super) fn hit_by(
@@ -302,7 +290,7 @@ impl<D: Counts<Q> + ?Sized, Q> Machine for AboveThresholdMachine<D, Q> {
     type Answer = bool;
 
     fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<bool, Fault> {
-        Ok(self.hit(&query, coins)?.is_some())
+        Ok(self.hit_by(&query, i128::from, coins)?.is_some())
     }
 }
 
@@ -314,14 +302,8 @@ impl<D: Inspect + ?Sized, Q> Inspect for AboveThresholdMachine<D, Q> {
     }
 }
 
-impl<D: ?Sized, Q> fmt::Debug for AboveThresholdMachine<D, Q> {
-    /// Shows neither the data nor the noisy threshold.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AboveThresholdMachine")
-            .field("hits_left", &self.hits_left)
-            .finish_non_exhaustive()
-    }
-}
+// Shows neither the data nor the noisy threshold.
+crate::debug_fields!([D: ?Sized, Q] AboveThresholdMachine<D, Q>, "AboveThresholdMachine" { hits_left, .. });
 
 /// The largest number whose cube is at most this, for numbers below 2^69.
 fn cube_root(number: u128) -> u128 {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::sampled_sum::happens;
 use super::{MechanismError, RandomizedResponse};
-use crate::machine::{Bernoulli, Coins, CoinsError, Description, Fault, Mechanism, Released};
-use crate::noise::uniform_below;
+use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
 use crate::number::Delta;
 use crate::number::{Ratio, WideInterval};
 use crate::privacy::facts::Probabilistic;
@@ -109,16 +109,7 @@ impl ApproxRandomizedResponse {
         if self.delta == Delta::ZERO {
             return Ok(false);
         }
-        let odds = Ratio::from(self.delta);
-        let (numerator, denominator) = (odds.numerator(), odds.denominator());
-        match (u64::try_from(numerator), u64::try_from(denominator.get())) {
-            (Ok(numerator), Ok(denominator)) => {
-                let law = Bernoulli::new(numerator, denominator).ok_or(CoinsError::OutOfRange)?;
-                Ok(coins.draw(&law)? == 1)
-            }
-            // A δ of more digits than a law can list as weights.
-            _ => Ok(uniform_below(coins.source(), denominator)? < numerator),
-        }
+        happens(Ratio::from(self.delta), coins)
     }
 }
 

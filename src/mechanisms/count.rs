@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::statistic::fitted;
 use super::{
-    Change, Contributes, Counts, Grouped, MechanismError, Noised, Once, Query, Question,
-    RowRelation, Tally, Unavailable,
+    Change, Contributes, Counts, Grouped, MechanismError, Noised, Once, Query, RowRelation, Source,
+    Tally, Unavailable,
 };
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Description, DomainMismatch, Public};
@@ -54,7 +54,7 @@ impl<P> Count<P> {
     }
 }
 
-impl<P: Question, R: RowRelation> Query<R> for Count<P> {
+impl<P: Source, R: RowRelation> Query<R> for Count<P> {
     type Answer = i64;
     type Form = Once;
     type Value = i64;
@@ -70,11 +70,12 @@ impl<P: Question, R: RowRelation> Query<R> for Count<P> {
     fn scale(&self) {}
 
     fn describe(&self) -> Description {
-        Description::new("Count").with("predicate", self.question.name())
+        self.question
+            .describe("predicate", Description::new("Count"))
     }
 }
 
-impl<D: Counts<P> + ?Sized, P: Question, R: RowRelation> Tally<D, R> for Count<P> {
+impl<D: Counts<P> + ?Sized, P: Source, R: RowRelation> Tally<D, R> for Count<P> {
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
         D::check(data, &self.question)
     }

@@ -1,23 +1,21 @@
 //! A running count of rows over time, by the factorization of the matrix of running counts.
 
-use std::fmt;
-use std::marker::PhantomData;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::factorization::{Factorization, product};
 use super::least_loss::least_loss;
-use super::statistic::clamped;
+use super::noised::Starts;
+use super::statistic::{clamped, fitted};
 use super::{
-    About, Accuracy, AddedNoise, Estimates, GaussianLoss, GaussianNoise, MechanismError,
-    RowRelation, Statistic, over, shown, states,
+    AddedNoise, Change, CountsBy, GaussianLoss, GaussianNoise, MechanismError, Noised, Query,
+    RowRelation, Source, over,
 };
-use crate::data::{Attribute, Dataset};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism};
+use crate::data::Attribute;
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Machine, Public, PublicView};
 use crate::noise::{Noise, RoundedGaussian};
 use crate::number::{Confidence, Ratio};
+use crate::privacy::AddRemove;
 use crate::privacy::facts::Gaussian;
-use crate::privacy::{AddRemove, Relation};
 
 /// The number of rows that arrived before a time, for any number of times, with the noise of the
 /// square-root factorization (Fichtenberger, Henzinger, Upadhyay 2023; Henzinger, Upadhyay, Upadhyay
@@ -93,14 +91,17 @@ use crate::privacy::{AddRemove, Relation};
 /// rounded.
 #[doc(alias = "DP-FTRL")]
 #[doc(alias = "matrix mechanism")]
-pub struct FactorizedContinualCount<D: ?Sized, R = AddRemove> {
-    time: Attribute<D, Option<u64>>,
+pub type FactorizedContinualCount<D, R = AddRemove> =
+    Noised<Factorized<Attribute<D, Option<u64>>>, GaussianNoise, R>;
+
+/// What a [`FactorizedContinualCount`] asks.
+#[derive(Clone, Debug)]
+pub struct Factorized<A> {
+    time: A,
     horizon: u64,
     matrix: Arc<Factorization>,
-    gaussian: GaussianNoise,
-    /// Of the last answer.
+    /// The noise of the last answer.
     total: RoundedGaussian,
-    relation: PhantomData<fn() -> R>,
 }
 
 /// Δ²: how far one row moves what is encoded.
@@ -116,7 +117,7 @@ fn square<R: RowRelation>(matrix: &Factorization) -> u128 {
 /// noises, each times up to 2⁴⁶, reaches the end of an `i128` only where one is 2¹⁴ deviations away.
 const DEVIATION_BITS: u32 = 51;
 
-impl<D: ?Sized, R: RowRelation> FactorizedContinualCount<D, R> {
+impl<A: Source, R: RowRelation> Noised<Factorized<A>, GaussianNoise, R> {
     /// Counts rows by the time that `time` gives, below `horizon`, for a ρ or a μ. Rows without a time,
     /// or with a later one, are not counted.
     ///
@@ -127,7 +128,7 @@ impl<D: ?Sized, R: RowRelation> FactorizedContinualCount<D, R> {
     /// needs longer numbers than the noise works with.
     pub fn new(
         _relation: R,
-        time: Attribute<D, Option<u64>>,
+        time: A,
         horizon: u64,
         loss: impl GaussianLoss,
     ) -> Result<Self, MechanismError> {
@@ -135,14 +136,14 @@ impl<D: ?Sized, R: RowRelation> FactorizedContinualCount<D, R> {
     }
 
     /// The same with the smallest ρ for which the answer about a time is at most `within` away from
-    /// the count, with at least this confidence ([`Accuracy`]). It is rounded up to six digits.
+    /// the count, with at least this confidence ([`Accuracy`](super::Accuracy)). It is rounded up to six digits.
     ///
     /// # Errors
     ///
     /// [`MechanismError::TooAccurate`] if no ρ up to 10^6 suffices, and those of [`new`](Self::new).
     pub fn with_accuracy(
         _relation: R,
-        time: Attribute<D, Option<u64>>,
+        time: A,
         horizon: u64,
         within: u128,
         confidence: Confidence,
@@ -157,12 +158,13 @@ impl<D: ?Sized, R: RowRelation> FactorizedContinualCount<D, R> {
     }
 
     fn with(
-        time: Attribute<D, Option<u64>>,
+        time: A,
         horizon: u64,
         matrix: Arc<Factorization>,
         loss: Gaussian,
     ) -> Result<Self, MechanismError> {
-        let gaussian = GaussianNoise::for_square(loss, square::<R>(&matrix))?;
+        let noise = GaussianNoise::for_square(loss, square::<R>(&matrix))?;
+        let variance = noise.law().variance();
         let total = total::<R>(&matrix)?;
         let total = match loss {
             Gaussian::Rho(rho) | Gaussian::CountRho(rho) => {
@@ -171,28 +173,16 @@ impl<D: ?Sized, R: RowRelation> FactorizedContinualCount<D, R> {
             }
             Gaussian::Mu(mu) | Gaussian::CountMu(mu) => over(over(total, mu)?, mu)?,
         };
-        Self::of(time, horizon, matrix, gaussian, total)
-    }
-
-    fn of(
-        time: Attribute<D, Option<u64>>,
-        horizon: u64,
-        matrix: Arc<Factorization>,
-        gaussian: GaussianNoise,
-        total: Ratio,
-    ) -> Result<Self, MechanismError> {
-        let variance = gaussian.law().variance();
         if variance.numerator() / variance.denominator() >= 1 << (2 * DEVIATION_BITS) {
             return Err(MechanismError::TooSmall);
         }
-        Ok(Self {
+        let query = Factorized {
             time,
             horizon,
             matrix,
-            gaussian,
             total: RoundedGaussian::new(total)?,
-            relation: PhantomData,
-        })
+        };
+        Ok(Self::with_noise(query, noise))
     }
 }
 
@@ -218,95 +208,75 @@ fn total<R: RowRelation>(matrix: &Factorization) -> Result<Ratio, MechanismError
     Ratio::new(wider, 1 << KEPT).ok_or(MechanismError::TooFine)
 }
 
-impl<D: Dataset + ?Sized, R: Relation> Mechanism<D> for FactorizedContinualCount<D, R> {
+impl<A: Source, R: RowRelation> Query<R> for Factorized<A> {
+    type Answer = i64;
+    type Form = Encoded;
+    type Value = i64;
+
+    /// It knows the noise of its last answer, and so takes no other.
+    fn change(&self) -> Result<Change, MechanismError> {
+        let must = "given to `FactorizedContinualCount::new`";
+        Err(MechanismError::parameter(
+            "the noise of a factorized count",
+            "later",
+            must,
+        ))
+    }
+
+    fn answer(&self, totals: &[i128]) -> i64 {
+        fitted(totals)
+    }
+
+    fn scale(&self) {}
+
+    /// That of the last answer, which has the most.
+    fn noise(&self, _: Noise) -> Noise {
+        self.total.into()
+    }
+
+    fn describe(&self) -> Description {
+        let description = Description::new("FactorizedContinualCount");
+        let described = self.time.describe("time", description);
+        described.with("horizon", self.horizon)
+    }
+}
+
+/// The form of a count over time whose noise is on the encoded counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoded;
+
+impl<D, A, R> Starts<D, Factorized<A>, GaussianNoise, R> for Encoded
+where
+    D: ?Sized,
+    A: CountsBy<D, u64>,
+{
     type Machine = FactorizedCountMachine;
 
-    fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<FactorizedCountMachine, Fault> {
-        let mut times = Vec::new();
-        self.time.fold(data, &mut times);
-        let mut arrived = vec![0; self.matrix.decoder.len()];
-        for time in times {
-            let place = usize::try_from(time)
-                .ok()
-                .and_then(|time| arrived.get_mut(time));
-            if let Some(place) = place {
-                *place += 1;
+    fn start(
+        Noised { query, noise, .. }: &Noised<Factorized<A>, GaussianNoise, R>,
+        data: &Arc<D>,
+        _: &mut Coins<'_>,
+    ) -> Result<FactorizedCountMachine, Fault> {
+        query.time.check(Public::of(&**data))?;
+        let mut arrived = vec![0; query.matrix.decoder.len()];
+        for (time, count) in query.time.counts(data)? {
+            let time = usize::try_from(time).unwrap_or(usize::MAX);
+            if let Some(place) = arrived.get_mut(time) {
+                *place = i64::try_from(count).unwrap_or(i64::MAX);
             }
         }
         Ok(FactorizedCountMachine {
             arrived,
-            matrix: Arc::clone(&self.matrix),
-            noise: *self.gaussian.law(),
+            matrix: Arc::clone(&query.matrix),
+            noise: *noise.law(),
             drawn: vec![],
         })
     }
 
-    fn describe(&self) -> Description {
-        self.description()
+    fn check(query: &Factorized<A>, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        query.time.check(data)
     }
 }
-
-impl<D: ?Sized, R: Relation> FactorizedContinualCount<D, R> {
-    fn description(&self) -> Description {
-        let description = Description::new("FactorizedContinualCount")
-            .with("relation", R::NAME)
-            .with("time", self.time.name())
-            .with("horizon", self.horizon);
-        self.gaussian.describe(description)
-    }
-}
-
-shown!(impl[D: ?Sized, R: Relation] FactorizedContinualCount<D, R>);
-
-impl<D: ?Sized, R> Clone for FactorizedContinualCount<D, R> {
-    fn clone(&self) -> Self {
-        Self {
-            time: self.time.clone(),
-            matrix: Arc::clone(&self.matrix),
-            ..*self
-        }
-    }
-}
-
-impl<D: ?Sized, R> FactorizedContinualCount<D, R> {
-    /// The noise of the last answer, which has the most.
-    #[must_use]
-    pub fn noise(&self) -> Noise {
-        self.total.into()
-    }
-
-    /// Its variance, rounded up.
-    #[must_use]
-    pub fn variance(&self) -> f64 {
-        self.noise().variance()
-    }
-}
-
-impl<D: ?Sized, R> Accuracy for FactorizedContinualCount<D, R> {
-    type Distance = u128;
-
-    fn accuracy(&self, confidence: Confidence) -> u128 {
-        self.noise().steps_within(confidence)
-    }
-
-    fn about(&self) -> About {
-        About::all_rows()
-    }
-}
-
-impl<D: ?Sized, R> Estimates for FactorizedContinualCount<D, R> {
-    type Answer = i64;
-    type Number = i64;
-
-    fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
-        answer.interval((), self.noise(), confidence)
-    }
-}
-
-states!(
-    Gaussian: impl[D: ?Sized, R: RowRelation,] FactorizedContinualCount<D, R>, R,
-    |count| count.gaussian.fact()
-);
 
 /// A running [`FactorizedContinualCount`]: it is asked times up to its horizon.
 ///
@@ -352,9 +322,9 @@ impl Machine for FactorizedCountMachine {
     }
 }
 
-impl fmt::Debug for FactorizedCountMachine {
-    /// Shows neither the data nor the noise.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Shows neither the data nor the noise.
+impl std::fmt::Debug for FactorizedCountMachine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FactorizedCountMachine")
             .field("horizon", &self.arrived.len())
             .finish_non_exhaustive()

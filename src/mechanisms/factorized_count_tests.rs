@@ -31,7 +31,7 @@ fn every_answer_is_a_function_of_the_noisy_codes() {
     ] {
         let matrix = Arc::new(Factorization::with_bits(30, bits.0, bits.1));
         let mut mechanism = count(AddRemove, 30, "0.5").unwrap();
-        mechanism.matrix = Arc::clone(&matrix);
+        mechanism.query.matrix = Arc::clone(&matrix);
         let mut coins = NotPrivateSeededCoins::new(5);
         let mut machine = mechanism
             .start(&Arc::new(rows), &mut coins.coins())
@@ -61,14 +61,14 @@ fn every_answer_is_a_function_of_the_noisy_codes() {
 fn the_loss_is_not_exceeded() {
     fn divergence<R: RowRelation>(relation: R, pair: [&[u8]; 2]) -> (f64, f64) {
         let mut mechanism = count(relation, 2, "1").unwrap();
-        mechanism.matrix = Arc::new(Factorization::with_bits(2, 1, 2));
-        let square = square::<R>(&mechanism.matrix);
+        mechanism.query.matrix = Arc::new(Factorization::with_bits(2, 1, 2));
+        let square = square::<R>(&mechanism.query.matrix);
         // ρ is half of Δ²/σ².
         let rho = (square * 5).to_string();
         let rho = format!("{}.{}", &rho[..rho.len() - 1], &rho[rho.len() - 1..]);
-        mechanism.gaussian =
+        mechanism.noise =
             GaussianNoise::for_square(Gaussian::Rho(rho.parse().unwrap()), square).unwrap();
-        assert_eq!(mechanism.gaussian.law().variance(), Ratio::from(1));
+        assert_eq!(mechanism.noise.law().variance(), Ratio::from(1));
         let [one, other] = pair.map(|rows| answers(&mechanism, rows, &[1, 2], 7));
         let squares = one.outcomes.iter().filter_map(|(answer, p)| {
             let q = other.outcomes.get(answer)?;
@@ -119,7 +119,7 @@ fn counts_are_of_what_came_before_and_do_not_change() {
     );
     assert_eq!(
         format!("{mechanism:?}"),
-        "FactorizedContinualCount(relation = add or remove one row, time = time, horizon = 100, \
+        "FactorizedContinualCount(time = time, horizon = 100, relation = add or remove one row, \
          rho = 1000000000)"
     );
 }
@@ -214,4 +214,10 @@ fn bad_parameters_are_refused() {
     assert_eq!(error(4, "1e-17"), MechanismError::TooSmall);
     let mu = Count::new(Replace, time(), 4, mu!(1e-9)).map(|_| ());
     assert_eq!(mu, Err(MechanismError::TooSmall));
+    // The accuracy that is stated is that of the noise it was made with.
+    let query = count(AddRemove, 4, "1").unwrap().query().clone();
+    assert_eq!(
+        query.gaussian(rho!(2)).unwrap_err().to_string(),
+        "the noise of a factorized count must be given to `FactorizedContinualCount::new`, not later"
+    );
 }

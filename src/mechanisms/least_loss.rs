@@ -1,7 +1,10 @@
 //! The smallest loss for a wanted accuracy.
 
+use std::ops::RangeInclusive;
+
 use super::MechanismError;
 use crate::number::{Quantity, Unit};
+use crate::privacy::convert::search::{bisect, next_to_each_other};
 
 /// How many digits the loss has: then it is at most one part in 10^5 too large, and easy to read.
 /// Fewer, where the noise for six digits needs longer numbers than can be held.
@@ -21,19 +24,11 @@ pub(super) fn least_loss<U: Unit, M>(
     for digits in (1..=DIGITS).rev() {
         let at = |place: u64| written::<U>(place, digits).and_then(&make);
         let suffices = |place: u64| at(place).is_ok_and(|made| is_enough(&made));
-        let mut low = 0;
-        let mut high = last(digits);
+        let high = last(digits);
         if !suffices(high) {
             return Err(MechanismError::TooAccurate);
         }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if suffices(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
+        let (high, low) = bisect(high, 0, next_to_each_other, suffices);
         match at(low) {
             Ok(_) | Err(MechanismError::NoLoss(_) | MechanismError::TooSmall) => {
                 return Ok((written(high, digits)?, at(high)?));
@@ -42,6 +37,16 @@ pub(super) fn least_loss<U: Unit, M>(
         }
     }
     Err(unknown)
+}
+
+/// The least number in a range for which this holds, if it holds for every larger one; the last one, if
+/// it holds for none.
+pub(super) fn least(range: RangeInclusive<u64>, holds: impl Fn(u64) -> bool) -> u64 {
+    let (first, last) = range.into_inner();
+    if holds(first) {
+        return first;
+    }
+    bisect(last, first, next_to_each_other, holds).0
 }
 
 /// Numbers of at most `digits` digits, by their place in the list of all: for six digits, a million small

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::moments::{Moment, Moments, SumAccuracy, SumScale};
+use super::moments::{Moment, MomentAccuracy, Moments, SumScale};
 use super::real_range::Steps;
 use super::{MechanismError, RealRange};
 use crate::data::{Attribute, Dataset, RealSum};
@@ -74,15 +74,7 @@ pub struct NoisyMean {
     steps: Steps,
 }
 
-/// How far the two sums of a mean are from the truth, and from which the error of the mean follows.
-///
-/// Example: [`Mean`](crate::mechanisms::Mean).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MeanAccuracy(SumAccuracy);
-
 impl Moment for NoisyMean {
-    type Accuracy = MeanAccuracy;
-
     const NAME: &'static str = "Mean";
     const SUMS: usize = 2;
 
@@ -130,38 +122,19 @@ impl Moment for NoisyMean {
         [above, below, 0]
     }
 
-    fn accuracy(sums: SumAccuracy) -> MeanAccuracy {
-        MeanAccuracy(sums)
-    }
-
-    fn for_rows(accuracy: &MeanAccuracy, rows: u64) -> f64 {
-        accuracy.for_rows(rows)
-    }
-
-    /// It is wider by half a step on both sides: what rounding changes each number by, at most, it
-    /// changes their mean by.
-    fn between(self, scale: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>) {
-        let (low, high) = scale.ends;
-        let value = self.value().clamp(low, high);
-        let within = each.and_then(|each| self.possible(each, &(low..=high)));
-        (value, within.unwrap_or(low..=high))
-    }
-}
-
-impl MeanAccuracy {
     /// How far the mean is from that of the clamped values, at most, if there are this number of rows,
     /// with the confidence that was asked for: rounded up, with what rounding the mean to a float may
     /// add, and never more than the width of the range and half a step.
     ///
     /// If both sums are within a of the truth, the mean of n rows is within a/(n − 2a/w) of it; where
     /// the number of rows is public, within a/n. Rounding the values adds half a step.
-    #[must_use]
-    pub fn for_rows(&self, rows: u64) -> f64 {
-        let SumAccuracy {
+    fn for_rows(accuracy: &MomentAccuracy<Self>, rows: u64) -> f64 {
+        let MomentAccuracy {
             each,
             scale,
             size_is_public,
-        } = self.0;
+            ..
+        } = *accuracy;
         let width = Interval::whole(scale.width.get().into());
         let error = each.map_or(width, |each| {
             let each = Interval::whole(each);
@@ -180,6 +153,15 @@ impl MeanAccuracy {
             None => scale.rounded(error, width),
             Some(half) => scale.rounded(error + half, width + half),
         }
+    }
+
+    /// It is wider by half a step on both sides: what rounding changes each number by, at most, it
+    /// changes their mean by.
+    fn between(self, scale: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>) {
+        let (low, high) = scale.ends;
+        let value = self.value().clamp(low, high);
+        let within = each.and_then(|each| self.possible(each, &(low..=high)));
+        (value, within.unwrap_or(low..=high))
     }
 }
 

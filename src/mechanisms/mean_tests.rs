@@ -116,7 +116,7 @@ fn the_interval_and_the_stated_error_hold_with_the_confidence() {
     fn check<M>(mean: &M, rows: &[f64], span: u64)
     where
         M: Mechanism<Vec<f64>, Machine = Released<NoisyMean>>
-            + Accuracy<Distance = MeanAccuracy>
+            + Accuracy<Distance = MomentAccuracy<NoisyMean>>
             + Estimates<Answer = NoisyMean, Number = f64>,
     {
         let truth = rows.iter().sum::<f64>() / rows.len() as f64;
@@ -268,7 +268,7 @@ fn bad_parameters_are_refused() {
 /// A mean that is made for an accuracy has it for this number of rows, and a smaller loss does not.
 #[test]
 fn means_are_made_for_an_accuracy() {
-    fn is_least<M: Accuracy<Distance = MeanAccuracy>>(
+    fn is_least<M: Accuracy<Distance = MomentAccuracy<NoisyMean>>>(
         within: f64,
         made: Result<M, MechanismError>,
         loss: u128,

@@ -162,11 +162,9 @@ pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::Histogram;
 pub use lattice::Lattice;
 pub use limit::MOST_MEMORY;
-pub use mean::{Mean, MeanAccuracy, NoisyMean};
-pub use moments::Moments;
+pub use mean::{Mean, NoisyMean};
+pub use moments::{MomentAccuracy, Moments};
 pub use multiplicative_weights::MultiplicativeWeights;
-#[doc(hidden)]
-pub use multiplicative_weights::MultiplicativeWeightsMachine;
 pub use noised::Noised;
 pub use on_rows::OnRows;
 pub use partition::Partition;
@@ -188,7 +186,7 @@ pub use threshold_histogram::{
 };
 #[doc(hidden)]
 pub use tree::ContinualCountMachine;
-pub use variance::{NoisyVariance, Variance, VarianceAccuracy};
+pub use variance::{NoisyVariance, Variance};
 pub use vector_sum::VectorSum;
 
 use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceNoise};
@@ -196,7 +194,7 @@ use contributes::Contributes;
 use moments::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
-use question::{Counts, Domain, Question};
+use question::{Counts, Domain};
 use source::{CountsBy, Source};
 use statistic::Statistic;
 use sum::Summand;

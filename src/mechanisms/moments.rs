@@ -43,8 +43,6 @@ pub trait Moment: Copy + fmt::Debug {
     const NAME: &'static str;
     /// How many sums there are.
     const SUMS: usize;
-    /// How far it is from the truth.
-    type Accuracy;
 
     /// By how much all sums together change: w, for instance.
     fn change(range: &RealRange, width: u64) -> Result<u64, MechanismError>;
@@ -63,11 +61,8 @@ pub trait Moment: Copy + fmt::Debug {
     /// What a row adds to each sum, where the number of rows is not public.
     fn row(above: i128, below: i128) -> [i128; 3];
 
-    /// From what is known of each sum.
-    fn accuracy(sums: SumAccuracy) -> Self::Accuracy;
-
     /// How far off it is, for this number of rows.
-    fn for_rows(accuracy: &Self::Accuracy, rows: u64) -> f64;
+    fn for_rows(accuracy: &MomentAccuracy<Self>, rows: u64) -> f64;
 
     /// The best guess, and where the truth is, if each sum is so far off.
     fn between(self, scale: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>);
@@ -172,31 +167,45 @@ impl SumScale {
     }
 
     /// With this confidence for all noisy sums together (the union bound).
-    fn accuracy<V: Moment>(self, noise: Noise, confidence: Confidence) -> SumAccuracy {
+    fn accuracy<V: Moment>(self, noise: Noise, confidence: Confidence) -> MomentAccuracy<V> {
         let noisy = V::SUMS - usize::from(self.size_is_public);
         let each = confidence.for_each_of(noisy as u64);
-        SumAccuracy {
+        MomentAccuracy {
             each: each.map(|each| noise.steps_within(each)),
             scale: self.steps,
             size_is_public: self.size_is_public,
+            value: PhantomData,
         }
     }
 }
 
-/// How far each sum is from the truth.
-#[doc(hidden)]
+/// How far the sums of a mean or a variance are from the truth, from which its error follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SumAccuracy {
+pub struct MomentAccuracy<V> {
     /// In steps; `None` if nothing is known.
     pub(super) each: Option<u128>,
     pub(super) scale: Steps,
     pub(super) size_is_public: bool,
+    value: PhantomData<fn() -> V>,
+}
+
+impl<V: Moment> MomentAccuracy<V> {
+    /// How far the answer is from that of the clamped values, at most, if there are this number of
+    /// rows, with the confidence that was asked for.
+    ///
+    /// It is rounded up, with what rounding the answer to a float may add, and never more than the
+    /// range allows: for a mean its width, for a variance (w/2 + h)², where w is the width and h is half
+    /// a step.
+    #[must_use]
+    pub fn for_rows(&self, rows: u64) -> f64 {
+        V::for_rows(self, rows)
+    }
 }
 
 impl<V: Moment> Statistic for V {
     type Scale = SumScale;
     type Number = f64;
-    type Distance = V::Accuracy;
+    type Distance = MomentAccuracy<V>;
     /// How far, and of how many rows.
     type Within = (f64, u64);
 
@@ -204,8 +213,8 @@ impl<V: Moment> Statistic for V {
         noise
     }
 
-    fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> V::Accuracy {
-        V::accuracy(scale.accuracy::<V>(noise, confidence))
+    fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> MomentAccuracy<V> {
+        scale.accuracy(noise, confidence)
     }
 
     fn is_distance((within, _): (f64, u64)) -> bool {
@@ -218,7 +227,7 @@ impl<V: Moment> Statistic for V {
         (within, rows): (f64, u64),
         confidence: Confidence,
     ) -> bool {
-        V::for_rows(&Self::distance(scale, noise, confidence), rows) <= within
+        Self::distance(scale, noise, confidence).for_rows(rows) <= within
     }
 
     /// Each of the sums is within its noise of the truth, all together with this confidence (the union

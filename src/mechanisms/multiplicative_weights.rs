@@ -9,8 +9,8 @@ use super::limit::DOMAIN;
 use super::statistic::around;
 use super::weights::{Gap, Side, Weights};
 use super::{
-    About, Accuracy, Counts, Domain, Estimates, MechanismError, Question, RowRelation,
-    SparseVector, SparseVectorAccuracy, SparseVectorMachine, shown, states,
+    About, Accuracy, Counts, Domain, Estimates, MechanismError, RowRelation, Source, SparseVector,
+    SparseVectorAccuracy, SparseVectorMachine, shown, states,
 };
 use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Machine, Mechanism, Public, ReleasesOnly,
@@ -81,7 +81,7 @@ pub struct MultiplicativeWeights<U, Q> {
     weights: Weights<U, Q>,
 }
 
-impl<U: Domain<Q>, Q: Question> MultiplicativeWeights<U, Q> {
+impl<U: Domain<Q>, Q: Source> MultiplicativeWeights<U, Q> {
     /// Answers about `rows` rows from this domain, to within about `threshold`, with at most
     /// `updates` updates. Half of ε is used to find where the guess is wrong, and half to correct
     /// it. The domain has each possible row once: for predicates it is a dataset of the same kind as the
@@ -206,14 +206,13 @@ impl<D, U, Q> Mechanism<D> for MultiplicativeWeights<U, Q>
 where
     D: Counts<Q> + ?Sized,
     U: Domain<Q>,
-    Q: Question,
+    Q: Source,
 {
-    type Machine = MultiplicativeWeightsMachine<D, U, Q>;
+    type Machine = Postprocessed<Weights<U, Q>, GapSearch<D, Q>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let search = GapSearch(self.search.start(data, coins)?);
-        let machine = Postprocessed::new(self.weights.clone(), search);
-        Ok(MultiplicativeWeightsMachine(machine))
+        Ok(Postprocessed::new(self.weights.clone(), search))
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
@@ -250,39 +249,12 @@ states!(
 );
 shown!(impl[U, Q] MultiplicativeWeights<U, Q>);
 
-impl<U, Q> Clone for MultiplicativeWeights<U, Q> {
-    fn clone(&self) -> Self {
-        Self {
-            search: self.search.clone(),
-            weights: self.weights.clone(),
-        }
-    }
-}
-
-/// What [`MultiplicativeWeights`] starts: questions in, counts out.
-#[derive(Debug)]
-pub struct MultiplicativeWeightsMachine<D: ?Sized, U, Q>(
-    Postprocessed<Weights<U, Q>, GapSearch<D, Q>>,
-);
-
-impl<D, U, Q> Machine for MultiplicativeWeightsMachine<D, U, Q>
-where
-    D: Counts<Q> + ?Sized,
-    U: Domain<Q>,
-    Q: Question,
-{
-    type Query = Q;
-    type Answer = i64;
-
-    fn step(&mut self, question: Q, coins: &mut Coins<'_>) -> Result<i64, Fault> {
-        self.0.step(question, coins)
-    }
-}
+crate::clone_fields!([U, Q] MultiplicativeWeights<U, Q> { search, weights });
 
 /// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
 /// large.
 #[derive(Debug)]
-pub(super) struct GapSearch<D: ?Sized, Q>(SparseVectorMachine<D, Q>);
+pub struct GapSearch<D: ?Sized, Q>(SparseVectorMachine<D, Q>);
 
 impl<D: Counts<Q> + ?Sized, Q> Machine for GapSearch<D, Q> {
     type Query = Gap<Q>;

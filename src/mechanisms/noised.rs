@@ -1,11 +1,12 @@
 //! A query with noise is a mechanism: everything that mechanisms with added noise have, once.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{About, Accuracy, AddedNoise, Estimates, LaplaceNoise, Once, Query, Statistic, Tally};
+use super::{
+    About, Accuracy, AddedNoise, Estimates, LaplaceNoise, Once, Query, Statistic, Tally, shown,
+};
 use crate::machine::{
     Coins, Description, DomainMismatch, DrawnNoise, Fault, Mechanism, Public, PublicView, Released,
     ReleasesOnly,
@@ -54,7 +55,7 @@ pub struct Noised<Q, N = LaplaceNoise, R = AddRemove> {
 }
 
 impl<Q, N, R> Noised<Q, N, R> {
-    pub(super) fn new(query: Q, noise: N) -> Self {
+    pub(super) fn with_noise(query: Q, noise: N) -> Self {
         Self {
             query,
             noise,
@@ -249,15 +250,5 @@ where
     }
 }
 
-impl<Q: Clone, N: Clone, R> Clone for Noised<Q, N, R> {
-    fn clone(&self) -> Self {
-        Self::new(self.query.clone(), self.noise.clone())
-    }
-}
-
-/// Shows the description.
-impl<Q: Query<R>, N: AddedNoise, R: Relation> fmt::Debug for Noised<Q, N, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.description(), f)
-    }
-}
+crate::clone_fields!([Q: Clone, N: Clone, R] Noised<Q, N, R> { query, noise, relation });
+shown!(impl[Q: Query<R>, N: AddedNoise, R: Relation] Noised<Q, N, R>);

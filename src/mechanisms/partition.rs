@@ -65,8 +65,6 @@ pub trait Labels: Clone + Send + Sync {
 }
 
 /// Bins that are numbered from 0 on, and how many there are.
-///
-/// Example: [`Partition`](crate::mechanisms::Partition).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Numbered(usize);
 
@@ -87,9 +85,7 @@ impl Labels for Numbered {
 }
 
 /// Bins for keys that are ordered.
-///
-/// Example: [`Partition`](crate::mechanisms::Partition).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Keys<K>(Arc<[K]>);
 
 impl<K: Ord + Clone + fmt::Debug + Send + Sync> Labels for Keys<K> {
@@ -109,9 +105,7 @@ impl<K: Ord + Clone + fmt::Debug + Send + Sync> Labels for Keys<K> {
 }
 
 /// Bins for keys that can be hashed.
-///
-/// Example: [`Partition`](crate::mechanisms::Partition).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HashedKeys<K>(Arc<[K]>);
 
 impl<K: Hash + Eq + Clone + fmt::Debug + Send + Sync> Labels for HashedKeys<K> {
@@ -127,18 +121,6 @@ impl<K: Hash + Eq + Clone + fmt::Debug + Send + Sync> Labels for HashedKeys<K> {
 
     fn listed(&self) -> String {
         format!("{:?}", self.0)
-    }
-}
-
-impl<K> Clone for Keys<K> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<K> Clone for HashedKeys<K> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
     }
 }
 
@@ -269,14 +251,7 @@ impl<D: ?Sized, L> Partition<D, L> {
     }
 }
 
-impl<D: ?Sized, L: Clone> Clone for Partition<D, L> {
-    fn clone(&self) -> Self {
-        Self {
-            bin: self.bin.clone(),
-            labels: self.labels.clone(),
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, L: Clone] Partition<D, L> { bin, labels });
 
 impl<D: ?Sized, L> fmt::Debug for Partition<D, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

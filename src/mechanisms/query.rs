@@ -6,7 +6,7 @@
 //! | statistic | [`Query`]: its totals, their [`Change`], and what noisy ones mean; [`Contributes`]: what a record adds; [`Tally`] | both noises, all measures, accuracy, estimates, groups, the individual form, `verify`: see `proportion.rs` |
 //! | kind of answer | [`Statistic`] | accuracy and estimates |
 //! | noise | [`AddedNoise`] | all queries |
-//! | kind of question | [`Question`], data that [`Counts`] it, and a [`Domain`] of records | counts, choices, searches, priced counts; with the domain, multiplicative weights |
+//! | kind of question | [`Source`], which names it, data that [`Counts`] it, and a [`Domain`] of records | counts, choices, searches, priced counts; with the domain, multiplicative weights |
 //! | kind of data | [`Tally`] for the queries that it can compute; [`CountsBy`] for values of it | the same mechanisms; quantiles, continual counts, histograms of unknown keys |
 
 pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
@@ -15,7 +15,7 @@ pub use super::continual_count::OverTime;
 pub use super::contributes::Contributes;
 pub use super::moments::SumScale;
 pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
-pub use super::question::{Counts, Domain, Question};
+pub use super::question::{Counts, Domain};
 pub use super::source::{CountsBy, Source};
 pub use super::statistic::Statistic;
 pub use super::sum::{Amount, Summand};
@@ -428,7 +428,7 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
     pub fn noise<N: AddedNoise>(self, loss: N::Loss) -> Result<Noised<Q, N, R>, MechanismError> {
         let query = self.query.bounded_for(N::NORM);
         let noise = N::new(loss, &query.change()?)?;
-        Ok(Noised::new(query, noise))
+        Ok(Noised::with_noise(query, noise))
     }
 
     /// With the noise for the least loss that is within the distance.
@@ -448,7 +448,7 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
             let noise = query.noise((*noise.law()).into());
             Q::Value::is_within(scale, noise, within, confidence)
         })?;
-        Ok(Noised::new(query, noise))
+        Ok(Noised::with_noise(query, noise))
     }
 }
 

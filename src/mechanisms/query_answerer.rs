@@ -1,10 +1,9 @@
 //! Counts with a loss chosen for each query, within a budget.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{AddedNoise, Count, Counts, GaussianNoise, LaplaceNoise, Question, RowRelation, Under};
+use super::{AddedNoise, Count, Counts, GaussianNoise, LaplaceNoise, RowRelation, Source, Under};
 use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
@@ -132,7 +131,7 @@ impl<Q, P> Priced<Q, P> {
     }
 }
 
-impl<Q: Question, F: ContinuationRule<Children: Pricing>> QueryAnswerer<Q, F> {
+impl<Q: Source, F: ContinuationRule<Children: Pricing>> QueryAnswerer<Q, F> {
     /// Answers as long as this rule admits the prices.
     pub fn new(rule: F) -> Self {
         Self {
@@ -186,22 +185,8 @@ impl<Q, F: ContinuationRule, R: Relation> Private<F::Whole, R> for QueryAnswerer
     }
 }
 
-impl<Q, F: Clone, R: Relation> Clone for QueryAnswerer<Q, F, R> {
-    fn clone(&self) -> Self {
-        Self {
-            filter: self.filter.clone(),
-            questions: PhantomData,
-        }
-    }
-}
-
-impl<Q, F: fmt::Debug, R: Relation> fmt::Debug for QueryAnswerer<Q, F, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueryAnswerer")
-            .field("filter", &self.filter)
-            .finish()
-    }
-}
+crate::clone_fields!([Q, F: Clone, R: Relation] QueryAnswerer<Q, F, R> { filter, questions });
+crate::debug_fields!([Q, F: std::fmt::Debug, R: Relation] QueryAnswerer<Q, F, R>, "QueryAnswerer" { filter });
 
 /// A running [`QueryAnswerer`]: a query is a [`Priced`] predicate, and the answer is a noisy count,
 /// or the reason why there is none.
@@ -213,7 +198,7 @@ pub struct QueryAnswererMachine<D: ?Sized, Q, F: ContinuationRule, R> {
 impl<D, Q, F, R> Machine for QueryAnswererMachine<D, Q, F, R>
 where
     D: Counts<Q> + ?Sized,
-    Q: Question,
+    Q: Source,
     F: ContinuationRule<Children: Pricing>,
     R: RowRelation,
 {
@@ -242,12 +227,7 @@ where
     }
 }
 
-impl<D: ?Sized, Q, F: ContinuationRule, R> fmt::Debug for QueryAnswererMachine<D, Q, F, R> {
-    /// Shows nothing of the contents.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("QueryAnswererMachine")
-    }
-}
+crate::debug_fields!([D: ?Sized, Q, F: ContinuationRule, R] QueryAnswererMachine<D, Q, F, R>, "QueryAnswererMachine");
 
 #[cfg(test)]
 mod tests {

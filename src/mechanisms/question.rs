@@ -1,17 +1,7 @@
 //! What data can be asked to count.
 
-use std::borrow::Cow;
-
 use crate::data::{Dataset, Predicate, Unavailable};
 use crate::machine::{DomainMismatch, Public};
-
-/// A condition that holds of some records: a [`Predicate`] in code, or one that is data.
-///
-/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
-pub trait Question: Clone + Send + Sync {
-    /// How it is shown in descriptions.
-    fn name(&self) -> Cow<'_, str>;
-}
 
 /// Data that can say of how many records a condition holds.
 ///
@@ -26,7 +16,7 @@ pub trait Question: Clone + Send + Sync {
 /// ```
 /// use queryables::machine::{DomainMismatch, Public, PublicMetadata};
 /// use queryables::mechanisms::AboveThreshold;
-/// use queryables::mechanisms::query::{Counts, Question, Unavailable};
+/// use queryables::mechanisms::query::{Counts, Source, Unavailable};
 /// use queryables::prelude::*;
 /// use std::borrow::Cow;
 /// use std::sync::Arc;
@@ -49,7 +39,7 @@ pub trait Question: Clone + Send + Sync {
 /// #[derive(Clone)]
 /// struct Yes(&'static str);
 ///
-/// impl Question for Yes {
+/// impl Source for Yes {
 ///     fn name(&self) -> Cow<'_, str> {
 ///         self.0.into()
 ///     }
@@ -141,12 +131,6 @@ pub trait Domain<Q: ?Sized> {
 
     /// Whether it holds of the record with this number, from 0 on.
     fn holds(&self, question: &Q, record: usize) -> bool;
-}
-
-impl<D: ?Sized> Question for Predicate<D> {
-    fn name(&self) -> Cow<'_, str> {
-        Self::name(self).into()
-    }
 }
 
 impl<D: Dataset + ?Sized> Counts<Predicate<D>> for D {

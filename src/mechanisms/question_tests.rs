@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 use crate::account::{Accumulator, DefaultAccumulator};
 use crate::machine::{CoinSource, NotPrivateSeededCoins, PublicMetadata};
+use crate::mechanisms::Source;
 use crate::mechanisms::choice::{ChoiceLaw, Choose};
 use crate::mechanisms::{
     AboveThreshold, Choice, Count, CountScores, ExponentialMechanism, MultiplicativeWeights,
     NoisyMax, NoisyMaxWithMargin, PermuteAndFlip, Priced, QueryAnswerer, TopK,
 };
 use crate::prelude::*;
+use std::borrow::Cow;
 
 /// How many records have each letter of a public alphabet; and how often it was asked to count.
 struct Letters {
@@ -49,7 +51,7 @@ impl PublicMetadata for Letters {
     }
 }
 
-impl Question for Letter {
+impl Source for Letter {
     fn name(&self) -> Cow<'_, str> {
         self.0.to_string().into()
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::least_loss::least_loss;
 use super::noised::{drawn, release};
 use super::{
-    About, Accuracy, AddedNoise, Estimates, GaussianNoise, Lattice, MechanismError, Query,
-    RowRelation, Statistic, VectorSum, shown, states,
+    About, Accuracy, AddedNoise, Estimates, GaussianNoise, Lattice, MechanismError, Noised, Query,
+    QueryExt, RowRelation, Statistic, VectorSum, shown, states,
 };
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
@@ -17,7 +17,7 @@ use crate::number::Ratio;
 use crate::number::{Confidence, Delta, Mu};
 #[cfg(doc)]
 use crate::privacy::convert::rdp;
-use crate::privacy::facts::{Gaussian, SampledGaussian, SampledReplacement};
+use crate::privacy::facts::{SampledGaussian, SampledReplacement};
 use crate::privacy::{AddRemove, Relation, Replace};
 
 /// The sum of clipped vectors over a random sample of the rows, plus rounded Gaussian noise: the
@@ -70,9 +70,9 @@ use crate::privacy::{AddRemove, Relation, Replace};
 #[doc(alias = "subsampling")]
 pub struct SampledGaussianSum<D: ?Sized, R = AddRemove> {
     /// Under either relation, noise is made for one row that is added or removed.
-    pub(super) sum: VectorSum<Vector<D>>,
-    pub(super) noise: GaussianNoise,
-    pub(super) rate: Delta,
+    /// Of all rows.
+    sum: Noised<VectorSum<Vector<D>>, GaussianNoise>,
+    rate: Delta,
     pub(super) fact: SampledGaussian,
     replaced: SampledReplacement,
     relation: PhantomData<fn() -> R>,
@@ -102,13 +102,11 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
                 "greater than zero",
             ));
         }
-        let sum = VectorSum::of(vector, dimension, lattice);
-        let noise = GaussianNoise::new(Gaussian::Mu(mu), &Query::<AddRemove>::change(&sum)?)?;
-        let fact = SampledGaussian::new(rate, noise.fact());
+        let sum = VectorSum::of(vector, dimension, lattice).gaussian(mu)?;
+        let fact = SampledGaussian::new(rate, sum.noise.fact());
         let replaced = SampledReplacement::from(&fact);
         Ok(Self {
             sum,
-            noise,
             rate,
             fact,
             replaced,
@@ -138,8 +136,7 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
         }
         let make = |mu| Self::new(relation, vector.clone(), dimension, lattice, rate, mu);
         let (_, made) = least_loss(make, |made: &Self| {
-            let noise = made.noise.law();
-            f64::is_within(lattice.exponent, (*noise).into(), within, confidence)
+            f64::is_within(lattice.exponent, made.noise(), within, confidence)
         })?;
         Ok(made)
     }
@@ -147,9 +144,9 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
 
 impl<D: ?Sized, R: Relation> SampledGaussianSum<D, R> {
     fn description(&self) -> Description {
-        let sum = Query::<AddRemove>::describe(&self.sum);
+        let sum = Query::<AddRemove>::describe(&self.sum.query);
         let described = Description::new("SampledGaussianSum").with("relation", R::NAME);
-        let described = self.noise.describe(described.with_inner("sum", sum));
+        let described = self.sum.noise.describe(described.with_inner("sum", sum));
         described.with("rate", self.rate)
     }
 }
@@ -172,10 +169,11 @@ impl<D: Dataset + ?Sized, R: RowRelation> Mechanism<D> for SampledGaussianSum<D,
         // every sum. Once the noise was drawn, the system's coins can no longer fail.
         let joins = move |coins: &mut Coins<'_>| happens(odds, coins);
         // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let noise = drawn(self.noise.law(), self.sum.dimension, coins)?;
-        let mut totals = self.sum.sampled(data, coins, &joins)?;
+        let Noised { query, noise, .. } = &self.sum;
+        let noise = drawn(noise.law(), query.dimension, coins)?;
+        let mut totals = query.sampled(data, coins, &joins)?;
         release(&mut totals, noise, coins);
-        Ok(Released(Query::<AddRemove>::answer(&self.sum, &totals)))
+        Ok(Released(Query::<AddRemove>::answer(query, &totals)))
     }
 
     fn describe(&self) -> Description {
@@ -193,7 +191,7 @@ impl<D: ?Sized, R> SampledGaussianSum<D, R> {
     /// The noise of each coordinate.
     #[must_use]
     pub fn noise(&self) -> Noise {
-        Noise::from(*self.noise.law()).in_steps_of(self.sum.lattice.exponent)
+        self.sum.noise()
     }
 
     /// Its variance, rounded up.
@@ -208,11 +206,11 @@ impl<D: ?Sized, R> Accuracy for SampledGaussianSum<D, R> {
     type Distance = f64;
 
     fn accuracy(&self, confidence: Confidence) -> f64 {
-        f64::distance(self.sum.lattice.exponent, self.noise(), confidence)
+        self.sum.accuracy(confidence)
     }
 
     fn about(&self) -> About {
-        self.sum.lattice.about().with("in a random sample of them")
+        self.sum.about().with("in a random sample of them")
     }
 }
 
@@ -221,22 +219,13 @@ impl<D: ?Sized, R> Estimates for SampledGaussianSum<D, R> {
     type Number = f64;
 
     fn interval(&self, answer: f64, confidence: Confidence) -> (f64, RangeInclusive<f64>) {
-        answer.interval(self.sum.lattice.exponent, self.noise(), confidence)
+        self.sum.interval(answer, confidence)
     }
 }
 
-impl<D: ?Sized, R> Clone for SampledGaussianSum<D, R> {
-    fn clone(&self) -> Self {
-        Self {
-            sum: self.sum.clone(),
-            noise: self.noise,
-            rate: self.rate,
-            fact: self.fact.clone(),
-            replaced: self.replaced.clone(),
-            relation: PhantomData,
-        }
-    }
-}
+crate::clone_fields!(
+    [D: ?Sized, R] SampledGaussianSum<D, R> { sum, rate, fact, replaced, relation }
+);
 
 #[cfg(test)]
 mod tests {

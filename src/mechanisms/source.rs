@@ -7,14 +7,13 @@ use super::{About, Unavailable};
 use crate::data::{Attribute, Dataset, Value};
 use crate::machine::{Description, DomainMismatch, Public};
 
-/// Where values come from: what is public about it.
-///
-/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
+/// What is asked of each record, as far as it is public: a value, a key or a time, a number to be summed,
+/// or a condition, whose values are yes and no.
 pub trait Source: Clone + Send + Sync {
-    /// How they are called in errors.
+    /// How it is called, in descriptions and errors.
     fn name(&self) -> Cow<'_, str>;
 
-    /// Adds everything that says which values they are, where `role` says what they are used for.
+    /// Adds everything that says what is asked, where `role` says what it is used for.
     fn describe(&self, role: &'static str, description: Description) -> Description {
         description.with(role, self.name())
     }
@@ -26,8 +25,6 @@ pub trait Source: Clone + Send + Sync {
 }
 
 /// How many records have each value.
-///
-/// Example: [`Counts`](crate::mechanisms::query::Counts).
 ///
 /// # What an implementer owes
 ///

@@ -1,6 +1,5 @@
 //! The large counts among many.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -133,14 +132,7 @@ pub struct SparseVectorAccuracy {
 states!(Pure: impl[Q, R: RowRelation,] SparseVector<Q, R>, R, |search| search.fact);
 shown!(impl[Q, R: Relation] SparseVector<Q, R>);
 
-impl<Q, R> Clone for SparseVector<Q, R> {
-    fn clone(&self) -> Self {
-        Self {
-            search: self.search.clone(),
-            ..*self
-        }
-    }
-}
+crate::clone_fields!([Q, R] SparseVector<Q, R> { search, fact, answer_noise });
 
 /// A running [`SparseVector`]: it is asked [`Predicate`](crate::data::Predicate)s, and after the last hit every query is
 /// [`Fault::Exhausted`].
@@ -174,14 +166,7 @@ impl<D: Counts<Q> + ?Sized, Q> SparseVectorMachine<D, Q> {
     }
 }
 
-impl<D: ?Sized, Q> fmt::Debug for SparseVectorMachine<D, Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SparseVectorMachine")
-            .field("search", &self.search)
-            .field("answer_noise", &self.answer_noise)
-            .finish()
-    }
-}
+crate::debug_fields!([D: ?Sized, Q] SparseVectorMachine<D, Q>, "SparseVectorMachine" { search, answer_noise });
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! The sum of a bounded attribute.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
@@ -8,7 +7,7 @@ use super::lattice::of_steps;
 use super::statistic::fitted;
 use super::{
     About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
-    Statistic, Tally, Unavailable,
+    Source, Statistic, Tally, Unavailable,
 };
 use crate::data::{Attribute, ClampedSum, Dataset, RealSum, Value, steps_of};
 use crate::machine::Description;
@@ -70,20 +69,13 @@ impl<A: Summand> Sum<A> {
 }
 
 /// What can be summed: an [`Attribute`] in code, or one that is data.
-pub trait Summand: Clone + Send + Sync {
+pub trait Summand: Source {
     /// Its numbers: `i64` or `f64`.
     type Number: Amount;
-
-    /// How it is shown in descriptions.
-    fn name(&self) -> Cow<'_, str>;
 }
 
 impl<D: ?Sized, T: Amount> Summand for Attribute<D, T> {
     type Number = T;
-
-    fn name(&self) -> Cow<'_, str> {
-        Self::name(self).into()
-    }
 }
 
 /// A type of numbers that are summed: `i64` or `f64`.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub use accuracy::ThresholdAccuracy;
 use accuracy::{found, left_out};
 
-use super::least_loss::least_loss;
+use super::least_loss::{least, least_loss};
 use super::statistic::clamped;
 use super::{
     About, Accuracy, AddedNoise, Change, CountsBy, Estimates, GaussianNoise, LaplaceNoise,
@@ -150,11 +150,7 @@ pub trait KeySource: Source {
 #[derive(Debug)]
 pub struct KeyOf<D: ?Sized, P: GroupKey>(Attribute<D, Grouped<P::Key>>);
 
-impl<D: ?Sized, P: GroupKey> Clone for KeyOf<D, P> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
+crate::clone_fields!([D: ?Sized, P: GroupKey] KeyOf<D, P> { 0 });
 
 impl<D: ?Sized, P: GroupKey> Source for KeyOf<D, P> {
     fn name(&self) -> Cow<'_, str> {
@@ -250,19 +246,12 @@ fn least_threshold(noise: Noise, delta: Delta) -> Result<u64, MechanismError> {
         return Err(MechanismError::NoLoss("delta"));
     }
     // It is in low..=high; the probability falls as the threshold rises.
-    let (mut low, mut high) = (LEAST_THRESHOLD, LARGEST_THRESHOLD);
-    if delta_of(noise, high)? > delta {
+    if delta_of(noise, LARGEST_THRESHOLD)? > delta {
         return Err(MechanismError::TooSmall);
     }
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if delta_of(noise, middle)? <= delta {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Ok(low)
+    Ok(least(LEAST_THRESHOLD..=LARGEST_THRESHOLD, |threshold| {
+        delta_of(noise, threshold).is_ok_and(|least| least <= delta)
+    }))
 }
 
 /// The noise for counts of which one changes by one, or two where a row is replaced.
@@ -509,15 +498,9 @@ where
 
 shown!(impl[A: KeySource, N: KeyNoise, R: Relation] KeyHistogram<A, N, R>);
 
-impl<A: Clone, N: Clone, R> Clone for KeyHistogram<A, N, R> {
-    fn clone(&self) -> Self {
-        Self {
-            keys: self.keys.clone(),
-            noise: self.noise.clone(),
-            ..*self
-        }
-    }
-}
+crate::clone_fields!(
+    [A: Clone, N: Clone, R] KeyHistogram<A, N, R> { keys, threshold, noise, delta, relation }
+);
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::moments::{Moment, Moments, SumAccuracy, SumScale};
+use super::moments::{Moment, MomentAccuracy, Moments, SumScale};
 use super::real_range::Steps;
 use super::{MechanismError, RealRange};
 use crate::data::{Attribute, Dataset};
@@ -62,19 +62,10 @@ pub struct NoisyVariance {
     size_is_public: bool,
 }
 
-/// How far the sums of a variance are from the truth, and from which the error of the variance
-/// follows.
-///
-/// Example: [`Variance`](crate::mechanisms::Variance).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct VarianceAccuracy(SumAccuracy);
-
 /// The width of a range whose square a fact can hold.
 const WIDEST: u64 = (1 << 32) - 1;
 
 impl Moment for NoisyVariance {
-    type Accuracy = VarianceAccuracy;
-
     const NAME: &'static str = "Variance";
     const SUMS: usize = 3;
 
@@ -119,23 +110,6 @@ impl Moment for NoisyVariance {
         [above * above, 2 * above * below, below * below]
     }
 
-    fn accuracy(sums: SumAccuracy) -> VarianceAccuracy {
-        VarianceAccuracy(sums)
-    }
-
-    fn for_rows(accuracy: &VarianceAccuracy, rows: u64) -> f64 {
-        accuracy.for_rows(rows)
-    }
-
-    /// It is wider by what rounding can do. If no number changes by more than h, their standard
-    /// deviation does not either: it is a norm of the distances from the mean, and the change has a
-    /// standard deviation of at most h.
-    fn between(self, _: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>) {
-        (self.value(), self.before_rounding(each))
-    }
-}
-
-impl VarianceAccuracy {
     /// How far the variance is from that of the clamped values, at most, if there are this number of
     /// rows, with the confidence that was asked for: rounded up, with what rounding the variance to a
     /// float may add, and never more than (w/2 + h)², which is the largest variance before rounding to
@@ -146,13 +120,13 @@ impl VarianceAccuracy {
     /// P, M and B in their sum are within r = 2e/(n − 3e), and the variance is within r(1 + 5r/4).
     /// Rounding changes a standard deviation s, at most w/2, by h at most, and so the variance by
     /// h(2s + h) at most, which is h(w + h).
-    #[must_use]
-    pub fn for_rows(&self, rows: u64) -> f64 {
-        let SumAccuracy {
+    fn for_rows(accuracy: &MomentAccuracy<Self>, rows: u64) -> f64 {
+        let MomentAccuracy {
             each,
             scale,
             size_is_public,
-        } = self.0;
+            ..
+        } = *accuracy;
         let square = square(scale);
         let quarter = Interval::exactly(0.25);
         let error = each.map_or(quarter, |each| {
@@ -182,6 +156,13 @@ impl VarianceAccuracy {
             Some(half) => error + half * (Interval::whole(scale.width.get().into()) + half),
         };
         scaled_up(error.high(), scale)
+    }
+
+    /// It is wider by what rounding can do. If no number changes by more than h, their standard
+    /// deviation does not either: it is a norm of the distances from the mean, and the change has a
+    /// standard deviation of at most h.
+    fn between(self, _: SumScale, each: Option<u128>) -> (f64, RangeInclusive<f64>) {
+        (self.value(), self.before_rounding(each))
     }
 }
 

@@ -147,7 +147,7 @@ fn coverage<M, R: RowRelation>(
 ) -> [f64; 2]
 where
     M: Mechanism<Vec<f64>, Machine = Released<NoisyVariance>>
-        + Accuracy<Distance = VarianceAccuracy>
+        + Accuracy<Distance = MomentAccuracy<NoisyVariance>>
         + Estimates<Answer = NoisyVariance, Number = f64>,
 {
     let mean = rows.iter().sum::<f64>() / rows.len() as f64;

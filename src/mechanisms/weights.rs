@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Domain, Question};
+use super::{Domain, Source};
 use crate::machine::{Coins, Fault};
 use crate::middle::{Middle, Move};
 
@@ -18,7 +18,7 @@ pub(super) enum Side {
 
 /// A question about the difference between a count and a guess.
 #[derive(Clone, Debug)]
-pub(super) struct Gap<Q> {
+pub struct Gap<Q> {
     pub(super) question: Q,
     pub(super) guess: i64,
     pub(super) side: Side,
@@ -28,7 +28,7 @@ pub(super) struct Gap<Q> {
 /// the guess.
 ///
 /// Everything here is public, so floats are fine.
-pub(super) struct Weights<U, Q> {
+pub struct Weights<U, Q> {
     domain: Arc<U>,
     /// They add up to one.
     weights: Vec<f64>,
@@ -45,7 +45,7 @@ impl<U, Q> Weights<U, Q> {
     }
 }
 
-impl<U: Domain<Q>, Q: Question> Weights<U, Q> {
+impl<U: Domain<Q>, Q: Source> Weights<U, Q> {
     /// The same weight for all of the domain, to be moved at this rate.
     pub(super) fn new(domain: U, rows: u32, rate: f64) -> Self {
         let weights = vec![1.0 / domain.size() as f64; domain.size()];
@@ -96,7 +96,7 @@ impl<U: Domain<Q>, Q: Question> Weights<U, Q> {
     }
 }
 
-impl<U: Domain<Q>, Q: Question> Middle<Gap<Q>, Option<i64>> for Weights<U, Q> {
+impl<U: Domain<Q>, Q: Source> Middle<Gap<Q>, Option<i64>> for Weights<U, Q> {
     type OuterQuery = Q;
     type OuterAnswer = i64;
 

@@ -2,20 +2,6 @@
 
 use crate::number::{Confidence, Ratio, WideInterval};
 
-/// The least distance that holds; none is larger than a `u64`.
-pub(super) fn least(holds: impl Fn(u64) -> bool) -> u128 {
-    let (mut low, mut high) = (0, u64::MAX);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low.into()
-}
-
 /// The weight of a candidate with a larger gap than this, at most, where the best one has one.
 pub(super) fn weight_beyond(gap: u64, rate: Ratio) -> WideInterval {
     let exponent = WideInterval::from(rate) * WideInterval::whole(u128::from(gap) + 1);

@@ -60,6 +60,7 @@ pub(super) fn drawn(gaps: Vec<u64>, rate: Ratio, coins: &mut Coins<'_>) -> Resul
 }
 
 impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for ExponentialMechanism {
+    const NAME: &'static str = "ExponentialMechanism";
     /// By how much odds fall with each step of the score.
     type Sampler = Ratio;
     type Fact = BoundedRange;
@@ -75,10 +76,6 @@ impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for ExponentialMechanism {
     fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
         let others = choice.score.candidates() as u128 - 1;
         exponential(others, choice.sampler, gap, confidence)
-    }
-
-    fn name(self) -> &'static str {
-        "ExponentialMechanism"
     }
 
     fn describe(self, score: &S, description: Description) -> Description {

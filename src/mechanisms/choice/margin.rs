@@ -82,6 +82,7 @@ impl<S: Score<R>, R: Relation> Choice<NoisyMaxWithMargin, S, R> {
 }
 
 impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for NoisyMaxWithMargin {
+    const NAME: &'static str = "NoisyMaxWithMargin";
     type Sampler = DiscreteLaplace;
     type Fact = Pure;
 
@@ -111,10 +112,6 @@ impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for NoisyMaxWithMargin {
 
     fn about(_: &S) -> About {
         About::all_rows().with("for the lead of the winner")
-    }
-
-    fn name(self) -> &'static str {
-        "NoisyMaxWithMargin"
     }
 
     fn describe(self, score: &S, description: Description) -> Description {

@@ -24,12 +24,11 @@ pub use top_k::TopK;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::least_loss::least_loss;
-use super::{About, Accuracy, MechanismError};
+use super::least_loss::{least, least_loss};
+use super::{About, Accuracy, MechanismError, shown};
 use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
 };
@@ -93,6 +92,8 @@ pub struct Choice<L: ChoiceLaw<S, R>, S, R = AddRemove> {
 /// For neighbours under `R` the fact is true of what is chosen, and an answer is within the distance
 /// that holds with the given confidence.
 pub trait ChoiceLaw<S, R>: Copy + Send + Sync {
+    /// How it is called.
+    const NAME: &'static str;
     /// What it draws with: made for a loss and the sensitivity of the score.
     type Sampler: Clone + Send + Sync;
     /// What it states.
@@ -113,16 +114,13 @@ pub trait ChoiceLaw<S, R>: Copy + Send + Sync {
 
     /// How far an answer is off, at most.
     fn distance(choice: &Choice<Self, S, R>, confidence: Confidence) -> u128 {
-        accuracy::least(|gap| Self::is_within(choice, gap, confidence))
+        least(0..=u64::MAX, |gap| Self::is_within(choice, gap, confidence)).into()
     }
 
     /// What the distance is measured from.
     fn about(_score: &S) -> About {
         About::all_rows()
     }
-
-    /// Its name.
-    fn name(self) -> &'static str;
 
     /// Adds what is chosen, and from what.
     fn describe(self, score: &S, description: Description) -> Description;
@@ -230,7 +228,7 @@ impl<L: ChoiceLaw<S, R>, S, R> Choice<L, S, R> {
 
 impl<L: ChoiceLaw<S, R>, S, R: Relation> Choice<L, S, R> {
     fn description(&self) -> Description {
-        let named = Description::new(self.law.name()).with("relation", R::NAME);
+        let named = Description::new(L::NAME).with("relation", R::NAME);
         let described = self.law.describe(&self.score, named);
         described.with("epsilon", self.epsilon)
     }
@@ -289,19 +287,5 @@ impl<L: ChoiceLaw<S, R>, S, R> Accuracy for Choice<L, S, R> {
     }
 }
 
-impl<L: ChoiceLaw<S, R>, S, R> Clone for Choice<L, S, R> {
-    fn clone(&self) -> Self {
-        Self {
-            score: Arc::clone(&self.score),
-            sampler: self.sampler.clone(),
-            ..*self
-        }
-    }
-}
-
-/// Shows the description.
-impl<L: ChoiceLaw<S, R>, S, R: Relation> fmt::Debug for Choice<L, S, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.description(), f)
-    }
-}
+crate::clone_fields!([L: ChoiceLaw<S, R>, S, R] Choice<L, S, R> { law, score, epsilon, sampler, relation });
+shown!(impl[L: ChoiceLaw<S, R>, S, R: Relation] Choice<L, S, R>);

@@ -88,6 +88,7 @@ impl<L: ChoiceLaw<S, R, Sampler = DiscreteLaplace>, S: Score<R>, R: Relation> Ch
 }
 
 impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for NoisyMax {
+    const NAME: &'static str = "NoisyMax";
     type Sampler = DiscreteLaplace;
     type Fact = Pure;
 
@@ -104,10 +105,6 @@ impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for NoisyMax {
     fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
         let each = confidence.for_each_of(choice.score.candidates() as u64);
         each.is_some_and(|each| choice.noise().is_within((gap / 2).into(), each))
-    }
-
-    fn name(self) -> &'static str {
-        "NoisyMax"
     }
 
     fn describe(self, score: &S, description: Description) -> Description {

@@ -55,6 +55,7 @@ use crate::privacy::facts::Pure;
 pub struct PermuteAndFlip;
 
 impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for PermuteAndFlip {
+    const NAME: &'static str = "PermuteAndFlip";
     /// By how much the logarithm of odds falls with each step of the score.
     type Sampler = Ratio;
     type Fact = Pure;
@@ -73,10 +74,6 @@ impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for PermuteAndFlip {
         let others = WideInterval::whole(choice.score.candidates() as u128 - 1);
         let odds = (others * weight_beyond(gap, choice.sampler)).half();
         odds.certainly_at_most(confidence.failure().into())
-    }
-
-    fn name(self) -> &'static str {
-        "PermuteAndFlip"
     }
 
     fn describe(self, score: &S, description: Description) -> Description {

@@ -270,6 +270,7 @@ fn law(
 }
 
 impl<A: Source, R: RowRelation> ChoiceLaw<Quantiles<A>, R> for ByRank {
+    const NAME: &'static str = "NoisyQuantiles";
     /// By how much odds fall with the error of each quantile.
     type Sampler = Arc<[Ratio]>;
     type Fact = BoundedRanges;
@@ -323,10 +324,6 @@ impl<A: Source, R: RowRelation> ChoiceLaw<Quantiles<A>, R> for ByRank {
 
     fn about(score: &Quantiles<A>) -> About {
         score.values.about_in(&score.range)
-    }
-
-    fn name(self) -> &'static str {
-        "NoisyQuantiles"
     }
 
     fn describe(self, score: &Quantiles<A>, description: Description) -> Description {

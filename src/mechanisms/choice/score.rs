@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::machine::{Description, DomainMismatch, Public, caught};
 use crate::mechanisms::limit::CANDIDATES;
-use crate::mechanisms::{Counts, MechanismError, Question, RowRelation, Unavailable, apart};
+use crate::mechanisms::{Counts, MechanismError, RowRelation, Source, Unavailable, apart};
 use crate::number::{Epsilon, Ratio};
 use crate::privacy::Relation;
 
@@ -270,7 +270,7 @@ impl<P> CountScores<P> {
     }
 }
 
-impl<P: Question, R: RowRelation> Score<R> for CountScores<P> {
+impl<P: Source, R: RowRelation> Score<R> for CountScores<P> {
     fn candidates(&self) -> usize {
         self.candidates.len()
     }
@@ -280,7 +280,7 @@ impl<P: Question, R: RowRelation> Score<R> for CountScores<P> {
     }
 
     fn description(&self) -> Description {
-        let names = self.candidates.iter().map(Question::name);
+        let names = self.candidates.iter().map(Source::name);
         Description::new(listed(names))
     }
 }

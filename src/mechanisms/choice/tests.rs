@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::{Attribute, Predicate};
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
-use crate::mechanisms::{Counts, Question, RowRelation, Unavailable};
+use crate::mechanisms::{Counts, RowRelation, Source, Unavailable};
 use crate::privacy::{Distance, Private, PureDp, Rdp, Replace, ZCdp};
 use crate::tests::exact::{answers, rows_of, violation};
 use std::borrow::Cow;
@@ -290,7 +290,7 @@ impl Counts<usize> for Engine {
     }
 }
 
-impl Question for usize {
+impl Source for usize {
     fn name(&self) -> Cow<'_, str> {
         self.to_string().into()
     }

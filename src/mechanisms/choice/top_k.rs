@@ -56,6 +56,7 @@ pub struct TopK(
 );
 
 impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for TopK {
+    const NAME: &'static str = "TopK";
     /// By how much odds fall with each step of the score.
     type Sampler = Ratio;
     type Fact = BoundedRanges;
@@ -88,10 +89,6 @@ impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for TopK {
     fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
         let others = choice.score.candidates() as u128 - 1;
         exponential(others, choice.sampler, gap, confidence)
-    }
-
-    fn name(self) -> &'static str {
-        "TopK"
     }
 
     fn describe(self, score: &S, description: Description) -> Description {

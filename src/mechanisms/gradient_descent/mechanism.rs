@@ -132,32 +132,17 @@ impl<D: Dataset + ?Sized> GradientDescent<D> {
         VectorSum::of(gradient, self.objective.dimension(), self.lattice).gaussian(self.rho)
     }
 
-    /// Takes all steps. A sum was made before, with other weights, and cannot fail to be made.
-    fn descend(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Descent, Fault> {
-        let mut descent = self.start.clone();
-        for _ in 0..self.steps {
-            let sum = self.sum_at(&descent).map_err(|_| Fault::Failed)?;
-            // The next gradient is told the weights.
-            let Released(sum) = coins.guarded(|coins| sum.start(data, coins))?;
-            descent.step(&sum);
-        }
-        Ok(descent)
-    }
-
-    /// The same with filtering.
-    fn descend_filtered(
+    /// Takes steps along sums that are asked for with `ask`. A sum was made before, with other weights,
+    /// and cannot fail to be made.
+    fn descend(
         &self,
-        most_steps: u64,
-        data: &Arc<D>,
-        coins: &mut Coins<'_>,
+        steps: u64,
+        mut ask: impl FnMut(&Sum<D>) -> Result<Vec<f64>, Fault>,
     ) -> Result<Descent, Fault> {
-        let budget = ZCdp.price(&self.fact).map_err(|_| Fault::Failed)?;
-        let filter = IndividualFilter::new(ZCdp, budget).shrinking();
-        let mut filter = filter.start(data, coins)?;
         let mut descent = self.start.clone();
-        for _ in 0..most_steps {
+        for _ in 0..steps {
             let sum = self.sum_at(&descent).map_err(|_| Fault::Failed)?;
-            descent.step(&filter.release(&sum, coins).map_err(fault)?);
+            descent.step(&ask(&sum)?);
         }
         Ok(descent)
     }
@@ -193,11 +178,16 @@ impl<D: Dataset + ?Sized> Mechanism<D> for GradientDescent<D> {
     type Machine = Released<Descent>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Released<Descent>, Fault> {
-        let descent = match self.most_steps {
-            Some(most_steps) => self.descend_filtered(most_steps, data, coins),
-            None => self.descend(data, coins),
+        let Some(most_steps) = self.most_steps else {
+            // The next gradient is told the weights.
+            let ask = |sum: &Sum<D>| Ok(coins.guarded(|coins| sum.start(data, coins))?.0);
+            return self.descend(self.steps, ask).map(Released);
         };
-        Ok(Released(descent?))
+        let budget = ZCdp.price(&self.fact).map_err(|_| Fault::Failed)?;
+        let filter = IndividualFilter::new(ZCdp, budget).shrinking();
+        let mut filter = filter.start(data, coins)?;
+        let ask = |sum: &Sum<D>| filter.release(sum, coins).map_err(fault);
+        self.descend(most_steps, ask).map(Released)
     }
 
     fn describe(&self) -> Description {
@@ -208,12 +198,6 @@ impl<D: Dataset + ?Sized> Mechanism<D> for GradientDescent<D> {
 states!(Gaussian: impl[D: ?Sized,] GradientDescent<D>, AddRemove, |descent| descent.fact);
 shown!(impl[D: ?Sized] GradientDescent<D>);
 
-impl<D: ?Sized> Clone for GradientDescent<D> {
-    fn clone(&self) -> Self {
-        Self {
-            objective: self.objective.clone(),
-            start: self.start.clone(),
-            ..*self
-        }
-    }
-}
+crate::clone_fields!(
+    [D: ?Sized] GradientDescent<D> { objective, lattice, steps, most_steps, start, rho, fact }
+);

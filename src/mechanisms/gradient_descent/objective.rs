@@ -124,15 +124,7 @@ pub(super) fn logistic_slope(margin: f64, label: bool) -> f64 {
     if label { -missed } else { missed }
 }
 
-impl<D: ?Sized> Clone for Objective<D> {
-    fn clone(&self) -> Self {
-        Self {
-            name: Arc::clone(&self.name),
-            dimension: self.dimension,
-            gradient_at: Arc::clone(&self.gradient_at),
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized] Objective<D> { name, dimension, gradient_at });
 
 impl<D: ?Sized> fmt::Debug for Objective<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -53,12 +53,12 @@ pub use statistic::{MeanOf, RowsOf, SumOf, VarianceOf};
 
 use std::borrow::Cow;
 
-use super::{Counts, Question, Unavailable};
+use super::{Counts, Source, Unavailable};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::table::{Amount, Bound, Condition, Parts, Person, Plan, Schema, Table};
 
 /// Its name is its text.
-impl Question for Condition {
+impl Source for Condition {
     fn name(&self) -> Cow<'_, str> {
         self.text().into()
     }

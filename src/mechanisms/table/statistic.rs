@@ -3,8 +3,8 @@
 use super::super::lattice::of_steps;
 use super::super::statistic::Statistic;
 use super::super::{
-    About, Change, Mean, MechanismError, NoisyMean, NoisyVariance, Once, Query, RealRange, Summand,
-    Variance,
+    About, Change, Mean, MechanismError, NoisyMean, NoisyVariance, Once, Query, RealRange, Source,
+    Summand, Variance,
 };
 use crate::machine::Description;
 use crate::privacy::AddRemove;
@@ -151,7 +151,9 @@ impl Named {
 
 impl Summand for Named {
     type Number = f64;
+}
 
+impl Source for Named {
     fn name(&self) -> std::borrow::Cow<'_, str> {
         self.0.as_str().into()
     }

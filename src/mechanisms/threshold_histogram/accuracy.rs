@@ -2,6 +2,7 @@
 
 #[cfg(doc)]
 use super::ThresholdHistogram;
+use crate::mechanisms::least_loss::least;
 use crate::noise::Noise;
 use crate::number::{Confidence, Delta};
 
@@ -18,16 +19,9 @@ pub struct ThresholdAccuracy {
 /// The least number of rows for which a key is left out with at most what is left.
 pub(super) fn found(noise: Noise, threshold: u64, confidence: Confidence) -> u64 {
     // It falls with the number of rows.
-    let (mut low, mut high) = (0, u64::MAX);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if left_out(noise, threshold, middle) <= confidence.failure() {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low
+    least(0..=u64::MAX, |count| {
+        left_out(noise, threshold, count) <= confidence.failure()
+    })
 }
 
 /// The probability that a key with this count is not released, rounded up.

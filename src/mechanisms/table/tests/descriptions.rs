@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{schema, visits};
 use crate::machine::{Description, Mechanism};
 use crate::mechanisms::table::TableQuery;
-use crate::mechanisms::{QueryExt, query::Question};
+use crate::mechanisms::{QueryExt, query::Source};
 use crate::prelude::*;
 use crate::table::{Column, Grouping, RowTable, Schema};
 
