@@ -215,7 +215,7 @@ impl<A: Source, R: RowRelation> Query<R> for Factorized<A> {
     type Form = Encoded;
     type Value = i64;
 
-    /// What one row moves is what [`new`](FactorizedContinualCount::new) made its noise for, together with
+    /// What one row moves is what `FactorizedContinualCount::new` made its noise for, together with
     /// the noise of the last answer. So it takes no other noise, of whatever kind: this is always an error.
     fn change(&self) -> Result<Change, MechanismError> {
         let must = "given to `FactorizedContinualCount::new`";
