@@ -19,7 +19,7 @@ use super::store::Store;
 use super::text::writable;
 use super::{LedgerError, LedgerErrorOf, OpenError, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{Discipline, Filter, Halt, Interleaved, LaunchError, Terms, ledgered_parts};
+use crate::compose::{Discipline, Filter, HaltOf, Interleaved, LaunchError, Terms, ledgered_parts};
 use crate::machine::{Description, Fault, Stop, StopToken, discard};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::started;
@@ -103,8 +103,6 @@ impl<D: ?Sized> Drop for Quiet<D> {
         discard(self.0.take());
     }
 }
-
-type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
 
 /// What every entry of a filter says.
 #[derive(Clone, Debug)]
