@@ -193,20 +193,28 @@ const CHILDREN: [Child; 5] = [
 
 /// What a filter with a budget of 1 reads after each launch; `None` for a launch that it refuses.
 fn readings() -> Result<Vec<Option<Epsilon>>, Box<dyn Error>> {
-    let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), Arc::new(vec![0_u32]))?;
+    let filter = start(
+        &Filter::concurrent(PureDp, epsilon!(1)),
+        Arc::new(vec![0_u32]),
+    )?;
     let mut readings = Vec::new();
     for child in &CHILDREN {
         let launched = match child.asked {
             [] => {
                 let all = Predicate::new("all", |_: &u32| true);
-                filter.release(&Count::of(all).laplace(child.loss)?).map(drop)
+                filter
+                    .release(&Count::of(all).laplace(child.loss)?)
+                    .map(drop)
             }
             // The search is the child that is asked most.
             [_, _, _, _, ..] => {
-                let search = AboveThreshold::<Predicate<Vec<u32>>, _>::new(AddRemove, 1, 1, child.loss)?;
+                let search =
+                    AboveThreshold::<Predicate<Vec<u32>>, _>::new(AddRemove, 1, 1, child.loss)?;
                 filter.launch(&search).map(drop)
             }
-            _ => filter.launch(&Filter::concurrent(PureDp, child.loss)).map(drop),
+            _ => filter
+                .launch(&Filter::concurrent(PureDp, child.loss))
+                .map(drop),
         };
         readings.push(match launched {
             Ok(()) => Some(filter.privacy_loss()),
