@@ -1,4 +1,5 @@
-//! The pictures of the guide that show numbers, drawn from the tables of the specification.
+//! The pictures of the guide that show numbers: drawn from the tables of the specification, and from what a
+//! filter says.
 //!
 //! ```sh
 //! cargo run --package guide --bin pictures
@@ -10,7 +11,12 @@
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::{fs, io};
+
+use queryables::data::Predicate;
+use queryables::mechanisms::{AboveThreshold, Count};
+use queryables::prelude::*;
 
 const HEAD: &str =
     "font-family='sans-serif' font-size='14'>\n<rect width='100%' height='100%' fill='white'/>";
@@ -137,8 +143,144 @@ fn cost(page: &str) -> Result<String, Box<dyn Error>> {
     Ok(svg + "</svg>\n")
 }
 
+/// A child of a filter: what it costs, when it is launched, when it ends, and when it is asked.
+struct Child {
+    name: &'static str,
+    loss: Epsilon,
+    open: (u32, u32),
+    asked: &'static [u32],
+    shade: &'static str,
+}
+
+/// In the order of their launches. The last is one too many.
+const CHILDREN: [Child; 5] = [
+    Child {
+        name: "search",
+        loss: epsilon!(0.5),
+        open: (230, 730),
+        asked: &[260, 330, 395, 490, 585, 680],
+        shade: "#bbb",
+    },
+    Child {
+        name: "count",
+        loss: epsilon!(0.1),
+        open: (300, 315),
+        asked: &[],
+        shade: "#eee",
+    },
+    Child {
+        name: "count, chosen after it",
+        loss: epsilon!(0.1),
+        open: (430, 445),
+        asked: &[],
+        shade: "#eee",
+    },
+    Child {
+        name: "a colleague’s filter",
+        loss: epsilon!(0.3),
+        open: (530, 730),
+        asked: &[560, 620, 705],
+        shade: "#ddd",
+    },
+    Child {
+        name: "one more count",
+        loss: epsilon!(0.1),
+        open: (650, 665),
+        asked: &[],
+        shade: "white",
+    },
+];
+
+/// What a filter with a budget of 1 reads after each launch; `None` for a launch that it refuses.
+fn readings() -> Result<Vec<Option<Epsilon>>, Box<dyn Error>> {
+    let filter = start(
+        &Filter::concurrent(PureDp, epsilon!(1)),
+        Arc::new(vec![0_u32]),
+    )?;
+    let mut readings = Vec::new();
+    for child in &CHILDREN {
+        let launched = match child.asked {
+            [] => {
+                let all = Predicate::new("all", |_: &u32| true);
+                filter
+                    .release(&Count::of(all).laplace(child.loss)?)
+                    .map(drop)
+            }
+            // The search is the child that is asked most.
+            [_, _, _, _, ..] => {
+                let search =
+                    AboveThreshold::<Predicate<Vec<u32>>, _>::new(AddRemove, 1, 1, child.loss)?;
+                filter.launch(&search).map(drop)
+            }
+            _ => filter
+                .launch(&Filter::concurrent(PureDp, child.loss))
+                .map(drop),
+        };
+        readings.push(match launched {
+            Ok(()) => Some(filter.privacy_loss()),
+            Err(LaunchError::Refused(_)) => None,
+            Err(other) => return Err(other.into()),
+        });
+    }
+    Ok(readings)
+}
+
+/// Children over time, and what is spent.
+fn budget() -> Result<String, Box<dyn Error>> {
+    let readings = readings()?;
+    let mut svg = format!(
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 760 390' {HEAD}\n\
+         <defs><marker id='a' viewBox='0 0 10 10' refX='9' refY='5' markerWidth='8' markerHeight='8' \
+         orient='auto'><path d='M0 0 L10 5 L0 10 z'/></marker></defs>\n\
+         <text x='20' y='28' font-weight='bold'>A budget of ε = 1, spent by children that are open at once</text>\n"
+    );
+    for ((top, child), reading) in (50..).step_by(46).zip(&CHILDREN).zip(&readings) {
+        let (left, right) = child.open;
+        let (middle, below) = (top + 12, top + 39);
+        let (dash, said) = match reading {
+            Some(_) => ("none", child.loss.to_string()),
+            None => ("3 3", format!("{}: refused", child.loss)),
+        };
+        writeln!(
+            svg,
+            "<text x='218' y='{}' text-anchor='end' font-size='13'>{}</text>\
+             <rect x='{left}' y='{top}' width='{}' height='24' fill='{}' stroke='black' stroke-dasharray='{dash}'/>\
+             <text x='{}' y='{below}' font-size='12'>{said}</text>",
+            top + 17,
+            child.name,
+            right - left,
+            child.shade,
+            left + 3,
+        )?;
+        for at in child.asked {
+            writeln!(svg, "<circle cx='{at}' cy='{middle}' r='4'/>")?;
+        }
+    }
+    svg += "<path d='M230 286 H730' stroke='black' marker-end='url(#a)'/>\
+            <text x='730' y='302' text-anchor='end' font-size='12'>time</text>\n\
+            <text x='218' y='338' text-anchor='end' font-size='13'>spent</text>\n";
+    let spent = CHILDREN.iter().zip(&readings);
+    let spent: Vec<_> = spent
+        .filter_map(|(child, reading)| Some((child.open.0, (*reading)?)))
+        .collect();
+    let ends = spent.iter().skip(1).map(|(left, _)| *left).chain([730]);
+    for ((left, reading), right) in spent.iter().zip(ends) {
+        // A budget of 1 is 50 high.
+        let height = reading.units() * 50 / epsilon!(1).units();
+        writeln!(
+            svg,
+            "<rect x='{left}' y='{}' width='{}' height='{height}' fill='#999' stroke='black'/>\
+             <text x='{}' y='380' text-anchor='middle' font-size='12'>{reading}</text>",
+            364 - height,
+            right - left,
+            u32::midpoint(*left, right),
+        )?;
+    }
+    Ok(svg + "</svg>\n")
+}
+
 /// The names of the pictures, and the pictures.
-fn pictures() -> Result<[(&'static str, String); 2], Box<dyn Error>> {
+fn pictures() -> Result<[(&'static str, String); 3], Box<dyn Error>> {
     let page = |name: &str| -> io::Result<String> {
         fs::read_to_string(
             Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -149,6 +291,7 @@ fn pictures() -> Result<[(&'static str, String); 2], Box<dyn Error>> {
     Ok([
         ("launches.svg", launches(&page("admitted.md")?)?),
         ("cost.svg", cost(&page("performance.md")?)?),
+        ("budget.svg", budget()?),
     ])
 }
 

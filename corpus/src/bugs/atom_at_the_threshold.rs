@@ -15,7 +15,7 @@ pub(crate) const BUG: Bug = Bug {
     name: "atom_at_the_threshold",
     claim: "a key that one row has is told with probability at most P(1 + noise > τ)",
     wrong: "it is told at 1 + noise = τ, too",
-    source: "https://github.com/opendp/opendp/issues/2922",
+    source: "https://github.com/opendp/opendp/issues/2922 (OpenDP, make_laplace_threshold and make_gaussian_threshold)",
     run: || {
         let setup = Setup {
             machine: |version| Once {

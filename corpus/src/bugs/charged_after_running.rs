@@ -1,4 +1,4 @@
-//! A filter that checks, runs, and then charges.
+//! A server that checks, runs, and then charges, and passes errors on.
 
 use queryables::machine::{Coins, Fault, Pair};
 use queryables::privacy::PureDp;
@@ -10,9 +10,9 @@ use crate::setup::{Setup, ln};
 
 pub(crate) const BUG: Bug = Bug {
     name: "charged_after_running",
-    claim: "a filter with a budget of ln 3 answers at most one question at ln 3",
-    wrong: "the budget is checked when a question comes in, and charged when it was answered: two that come in together both pass",
-    source: "lomas checks, queries, and then charges. https://github.com/dscc-admin-ch/lomas",
+    claim: "a server with a budget of ln 3 answers at most one question at ln 3",
+    wrong: "it checks, queries, and then charges: a query that fails on the data ends before the charge, and the analyst is sent the text of its error",
+    source: "https://github.com/dscc-admin-ch/lomas, server/lomas_server/dp_queries/dp_logic.py at 2a26241 (handle_query; it runs one query of a user at a time)",
     run: || {
         let setup = Setup {
             machine: |version| Talk {
@@ -20,67 +20,64 @@ pub(crate) const BUG: Bug = Bug {
                 start,
                 step,
             },
-            pair: Pair::new(false, true),
+            pair: Pair::new(1, 0),
             measure: PureDp,
             loss: ln(3, 1),
-            menu: vec![Event::ComesIn, Event::IsAnswered],
-            depth: 4,
-            script: vec![
-                Event::ComesIn,
-                Event::ComesIn,
-                Event::IsAnswered,
-                Event::IsAnswered,
-            ],
+            menu: vec![Query::IsPositive, Query::Reciprocal],
+            depth: 2,
+            script: vec![Query::Reciprocal, Query::IsPositive],
         };
         setup.run()
     },
 };
 
-/// What an analyst with two connections can bring about.
+/// About the only row. Both are answered by randomized response.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Event {
-    ComesIn,
-    IsAnswered,
+enum Query {
+    IsPositive,
+    /// Whether 1 divided by it is at least 1: fails for 0.
+    Reciprocal,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Reply {
-    Waits,
-    Refused,
     Answer(bool),
-    Nothing,
+    Error(String),
+    NotEnoughBudget,
 }
 
 #[derive(Hash)]
 struct State {
     version: Version,
-    bit: bool,
+    row: u32,
     spent: bool,
-    waiting: u8,
 }
 
-fn start(version: Version, bit: &bool, _: &mut Coins<'_>) -> Result<State, Fault> {
+fn start(version: Version, row: &u32, _: &mut Coins<'_>) -> Result<State, Fault> {
     Ok(State {
         version,
-        bit: *bit,
+        row: *row,
         spent: false,
-        waiting: 0,
     })
 }
 
-fn step(state: &mut State, event: Event, coins: &mut Coins<'_>) -> Result<Reply, Fault> {
-    Ok(match event {
-        Event::ComesIn if state.spent => Reply::Refused,
-        Event::ComesIn => {
-            state.spent = !state.version.is_broken();
-            state.waiting += 1;
-            Reply::Waits
-        }
-        Event::IsAnswered if state.waiting == 0 => Reply::Nothing,
-        Event::IsAnswered => {
-            state.waiting -= 1;
-            state.spent = true;
-            Reply::Answer(respond(state.bit, 3, coins)?)
-        }
-    })
+fn step(state: &mut State, query: Query, coins: &mut Coins<'_>) -> Result<Reply, Fault> {
+    if state.spent {
+        return Ok(Reply::NotEnoughBudget);
+    }
+    let truth = match query {
+        Query::IsPositive => Ok(state.row > 0),
+        Query::Reciprocal => match 1_u32.checked_div(state.row) {
+            Some(quotient) => Ok(quotient >= 1),
+            None => Err(format!("1 / {}: division by zero", state.row)),
+        },
+    };
+    let truth = match (truth, state.version) {
+        (Ok(truth), _) => truth,
+        (Err(text), Version::Broken) => return Ok(Reply::Error(text)),
+        // A row on which the query fails counts as no.
+        (Err(_), Version::Repaired) => false,
+    };
+    state.spent = true;
+    Ok(Reply::Answer(respond(truth, 3, coins)?))
 }

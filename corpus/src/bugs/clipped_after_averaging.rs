@@ -13,7 +13,7 @@ pub(crate) const BUG: Bug = Bug {
     name: "clipped_after_averaging",
     claim: "gradients clipped to C change the average of n by C/n",
     wrong: "the average was clipped: one gradient can move it by C, n times as far as the noise hides",
-    source: "Tramèr, Terzis, Steinke, Song, Jagielski, Carlini: Debugging Differential Privacy: A Case Study for Privacy Auditing. 2022. https://arxiv.org/abs/2202.12219 (noise too small by the batch size)",
+    source: "Tramèr, Terzis, Steinke, Song, Jagielski, Carlini: Debugging Differential Privacy: A Case Study for Privacy Auditing. 2022. https://arxiv.org/abs/2202.12219 (an implementation of backpropagation clipping, whose sensitivity was too small by a factor of the batch size)",
     run: || {
         let setup = Setup {
             machine: |version| Once {

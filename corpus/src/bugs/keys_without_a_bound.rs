@@ -13,7 +13,7 @@ pub(crate) const BUG: Bug = Bug {
     name: "keys_without_a_bound",
     claim: "keys are told above a threshold, which costs δ",
     wrong: "this is for one key; a person with several keys that nobody else has tells one of them with a larger probability",
-    source: "Qrlew 0.9.26, https://github.com/Qrlew/qrlew",
+    source: "Qrlew before 0.9.26, whose changelog says: groups of a user are limited when keys are selected. https://github.com/Qrlew/qrlew/blob/main/CHANGELOG.md",
     run: || {
         let setup = Setup {
             machine: |version| Once {

@@ -14,7 +14,7 @@ pub(crate) const BUG: Bug = Bug {
     name: "permute_and_flip_as_exponential",
     claim: "choosing by permute-and-flip at ε is ε²/8-zCDP, so that the Rényi divergence of order 2 is at most ε²/4",
     wrong: "this is the price of the exponential mechanism, whose losses lie in a range of ε; those of permute-and-flip do not",
-    source: "https://github.com/opendp/opendp/issues/2911",
+    source: "https://github.com/opendp/opendp/issues/2911 (OpenDP 0.15.1, make_noisy_max)",
     run: || {
         let setup = Setup {
             machine: |version| Once {

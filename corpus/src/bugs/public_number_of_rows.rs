@@ -13,7 +13,7 @@ pub(crate) const BUG: Bug = Bug {
     name: "public_number_of_rows",
     claim: "metadata such as lengths is public and costs nothing",
     wrong: "the number of rows tells whether one row is there",
-    source: "https://github.com/dscc-admin-ch/lomas/issues/310",
+    source: "https://github.com/dscc-admin-ch/lomas/pull/310 (mended there)",
     run: || {
         let setup = Setup {
             machine: |version| Once {

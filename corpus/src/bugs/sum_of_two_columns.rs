@@ -12,7 +12,7 @@ pub(crate) const BUG: Bug = Bug {
     name: "sum_of_two_columns",
     claim: "columns in [0, 2] change a sum by at most 2",
     wrong: "a sum of two columns changes by 4: their sensitivities add up",
-    source: "https://github.com/opendp/smartnoise-sdk/pull/320",
+    source: "https://github.com/opendp/smartnoise-sdk/issues/319 (found by reading: sums of expressions were refused elsewhere at that time)",
     run: || {
         let setup = Setup {
             machine: |version| Once {
