@@ -87,7 +87,7 @@ export function questionForm(dataset, changed) {
     noise: field("Noise", controls.noise),
     loss: field("Loss", controls.loss, "A decimal number. More loss, less noise."),
     countsLoss: field("Loss of the counts", controls.countsLoss, "On top, for all hits together."),
-    buckets: element("div", { class: "field" }, field("Column", controls.column), field("Edges of its buckets", controls.edges)),
+    buckets: element("div", {}, field("Column", controls.column), field("Edges of its buckets", controls.edges, "From each edge up to, and without, the next one.")),
     quantiles: field("Quantiles", controls.quantiles, "As fractions: 1/4, 1/2, 3/4. Each is found between two edges."),
     threshold: element("div", { class: "pair" }, field("Threshold", controls.threshold), hits),
     weights: element("div", { class: "pair" }, field("Rows, about", controls.about), field("Corrections", controls.updates, "After this many it ends.")),

@@ -36,7 +36,7 @@ export const KINDS = {
   quantiles: "Quantiles",
   above_threshold: "Search",
   sparse_vector: "Search with counts",
-  multiplicative_weights: "Many counts over a few columns",
+  multiplicative_weights: "Counts by weights",
   continual_count: "Count over time",
   filter: "Share of the budget",
 };
