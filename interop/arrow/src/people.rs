@@ -2,7 +2,7 @@
 //!
 //! The people are divided into parts by a hash. A thread has small parts of its own, without locks: where
 //! there are few people, nothing else is needed until the end. A part that becomes too large for a cache is
-//! added to the one that all threads share, in the order of both tables, and begins anew.
+//! merged into the one that all threads share, in the order of both tables.
 
 use std::borrow::Borrow;
 use std::hash::BuildHasher;
@@ -15,7 +15,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use queryables::mechanisms::query::Unavailable;
 
 use crate::evaluate::Batch;
-use crate::person::{Entry, Group, Heap, Key};
+use crate::person::{Entry, Group, Heap, Key, Store};
 use crate::scan::{Scan, on_threads};
 
 /// What is kept for each person, and what becomes of it.
@@ -25,7 +25,7 @@ pub(crate) trait Pass: Sync {
     /// What is kept for a person in a group.
     type Kept: Heap + Send;
     /// Where the rest of it is: one for each part of the people.
-    type Store: Heap + Default + Send;
+    type Store: Store;
     /// What a row adds to it.
     type Update;
     /// What a thread uses again for each batch.
@@ -91,8 +91,9 @@ impl Share {
 const MOST_PARTS: usize = 1 << 7;
 /// A part has at least this many bytes. So it holds some people, even if the bound is small.
 const LEAST_PART: usize = 1 << 16;
-/// A part of one thread has at most this many bytes. All of its parts together then stay within a large cache.
-const MOST_OWN: usize = 1 << 17;
+/// A part of one thread uses at most this many bytes: all of its parts together 8 MiB, so that they stay
+/// within a large cache.
+const MOST_OWN: usize = 1 << 16;
 
 /// Some of the people: those with the same bits of their hash.
 pub(crate) struct Part<P: Pass + ?Sized> {
@@ -113,9 +114,16 @@ impl<P: Pass + ?Sized> Default for Part<P> {
 }
 
 impl<P: Pass> Part<P> {
+    /// How much memory it takes.
     fn bytes(&self) -> usize {
         let entry = size_of::<EntryOf<P>>() + 1;
-        self.table.capacity() * entry + self.store.heap() + self.heap
+        self.table.capacity() * entry + self.store.bytes() + self.heap
+    }
+
+    /// How much of it is in use: between half and all, because it grows to twice the size.
+    fn used(&self) -> usize {
+        let entry = size_of::<EntryOf<P>>() + 1;
+        self.table.len() * entry + self.store.used() + self.heap
     }
 
     /// Adds a row. Says whether that may take more memory than before.
@@ -128,45 +136,40 @@ impl<P: Pass> Part<P> {
         update: P::Update,
     ) -> bool {
         let pass = people.pass;
-        let slot = self.table.entry(
-            in_group(hash, group),
-            |entry| entry.group == group && entry.person.borrow() == person,
-            |entry| hash_of(people.hasher, entry.person.borrow(), entry.group),
-        );
-        match slot {
-            Slot::Occupied(slot) => {
-                let kept = &mut slot.into_mut().kept;
-                let before = kept.heap();
-                pass.add(&mut self.store, kept, update);
-                let after = kept.heap();
-                self.heap = self.heap - before + after;
-                after > before
-            }
-            Slot::Vacant(slot) => {
-                let mut kept = pass.start(&mut self.store);
-                pass.add(&mut self.store, &mut kept, update);
-                let entry = Entry {
-                    person: person.to_owned(),
-                    group,
-                    kept,
-                };
-                self.heap += entry.heap();
-                slot.insert(entry);
-                true
-            }
+        let hash = in_group(hash, group);
+        let is_same = |entry: &EntryOf<P>| entry.group == group && entry.person.borrow() == person;
+        // Nearly always they are known. To look for a free place at the same time would take longer.
+        if let Some(entry) = self.table.find_mut(hash, is_same) {
+            let before = entry.kept.heap();
+            pass.add(&mut self.store, &mut entry.kept, update);
+            let after = entry.kept.heap();
+            self.heap = self.heap - before + after;
+            return after > before;
         }
+        let mut kept = pass.start(&mut self.store);
+        pass.add(&mut self.store, &mut kept, update);
+        let entry = Entry {
+            person: person.to_owned(),
+            group,
+            kept,
+        };
+        self.heap += entry.heap();
+        self.table.insert_unique(hash, entry, |entry| {
+            hash_of(people.hasher, entry.person.borrow(), entry.group)
+        });
+        true
     }
 
-    /// Adds those people of another part who are in this share.
-    fn absorb(&mut self, people: &People<'_, P>, other: Self, share: Share) {
+    /// Takes those people of another part who are in this share, and leaves that one empty, with its memory.
+    fn absorb(&mut self, people: &People<'_, P>, other: &mut Self, share: Share) {
         let pass = people.pass;
         let hash = |entry: &EntryOf<P>| people.hasher.hash_one(entry.person.borrow());
         if self.table.is_empty() && other.table.iter().all(|entry| share.has(hash(entry))) {
-            *self = other;
+            std::mem::swap(self, other);
             return;
         }
-        let Self { table, store, .. } = other;
-        for mut entry in table {
+        let Self { table, store, heap } = other;
+        for mut entry in table.drain() {
             let hash = hash(&entry);
             if !share.has(hash) {
                 continue;
@@ -180,18 +183,20 @@ impl<P: Pass> Part<P> {
                 Slot::Occupied(slot) => {
                     let kept = &mut slot.into_mut().kept;
                     let before = kept.heap();
-                    pass.merge(&mut self.store, kept, (&store, entry.kept));
+                    pass.merge(&mut self.store, kept, (store, entry.kept));
                     self.heap = self.heap - before + kept.heap();
                 }
                 Slot::Vacant(slot) => {
                     let mut kept = pass.start(&mut self.store);
-                    pass.merge(&mut self.store, &mut kept, (&store, entry.kept));
+                    pass.merge(&mut self.store, &mut kept, (store, entry.kept));
                     entry.kept = kept;
                     self.heap += entry.heap();
                     slot.insert(entry);
                 }
             }
         }
+        store.clear();
+        *heap = 0;
     }
 }
 
@@ -207,7 +212,7 @@ struct People<'p, P: Pass> {
     entries: AtomicUsize,
     /// How many bytes all shared parts have at most.
     most_shared: usize,
-    /// How many bytes a part of one thread has at most.
+    /// How many bytes a part of one thread uses at most.
     most_own: usize,
 }
 
@@ -269,7 +274,8 @@ impl<'p, P: Pass> People<'p, P> {
         // The largest power of two that is not above.
         let parts = 1 << parts.ilog2();
         let all_own = parts * threads.max(1);
-        let most_own = (most_bytes / 2 / all_own).min(MOST_OWN);
+        // It takes up to twice what it uses: half of all memory.
+        let most_own = (most_bytes / 4 / all_own).min(MOST_OWN);
         let part = || Shared {
             part: Part::default(),
             share,
@@ -284,7 +290,7 @@ impl<'p, P: Pass> People<'p, P> {
             modulus: AtomicU64::new(share.modulus),
             bytes: AtomicUsize::new(0),
             entries: AtomicUsize::new(0),
-            most_shared: most_bytes - all_own * most_own,
+            most_shared: most_bytes - 2 * all_own * most_own,
             most_own,
         }
     }
@@ -298,7 +304,7 @@ impl<'p, P: Pass> People<'p, P> {
     }
 
     /// Adds a thread's part to the one with this number.
-    fn add(&self, number: usize, own: Part<P>) {
+    fn add(&self, number: usize, own: &mut Part<P>) {
         let Some(shared) = self.parts.get(number) else {
             return;
         };
@@ -335,8 +341,8 @@ impl<'p, P: Pass> People<'p, P> {
             return;
         }
         shared.share.modulus = modulus;
-        let all = take(&mut shared.part);
-        shared.part.absorb(self, all, shared.share);
+        let mut all = take(&mut shared.part);
+        shared.part.absorb(self, &mut all, shared.share);
         self.count(shared);
     }
 
@@ -361,8 +367,8 @@ impl<'p, P: Pass> People<'p, P> {
                 let mut shared = lock(shared);
                 self.keep_up(&mut shared);
                 let (mut part, others) = (take(&mut shared.part), take(&mut shared.others));
-                for own in others {
-                    part.absorb(&self, own, shared.share);
+                for mut own in others {
+                    part.absorb(&self, &mut own, shared.share);
                 }
                 self.pass.finish(&mut total, part);
             }
@@ -414,8 +420,8 @@ impl<P: Pass> Rows<'_, '_, P> {
                 return;
             };
             let grew = part.add(people, (hash, person), group, update);
-            if grew && part.bytes() > people.most_own {
-                people.add(number, take(part));
+            if grew && part.used() > people.most_own {
+                people.add(number, part);
             }
         })
     }
@@ -594,15 +600,15 @@ mod tests {
         let mut own = Part::default();
         for person in 0..4000_usize {
             // Longer ones are counted, too, and shorter ones no more.
-            for length in [1000, person] {
+            for (place, length) in [1000, person].into_iter().enumerate() {
                 let key = Some("k".repeat(length));
                 let hash = hasher.hash_one(person as i64);
                 let grew = own.add(&people, (hash, &(person as i64)), (), key);
-                assert_eq!(grew, length == 1000 || person > 1000);
+                assert_eq!(grew, place == 0 || person > 1000);
             }
             assert_eq!(own.heap, kept(&own));
-            if own.bytes() > people.most_own {
-                people.add(person % 4, take(&mut own));
+            if own.used() > people.most_own {
+                people.add(person % 4, &mut own);
             }
         }
         let mut bytes = 0;

@@ -105,7 +105,6 @@ pub(crate) trait Heap {
     }
 }
 
-impl Heap for () {}
 impl Heap for i64 {}
 impl Heap for u64 {}
 impl Heap for usize {}
@@ -117,9 +116,41 @@ impl Heap for Option<String> {
     }
 }
 
-impl<T> Heap for Vec<T> {
-    fn heap(&self) -> usize {
+/// What entries of a part share.
+pub(crate) trait Store: Default + Send {
+    /// How much memory it takes.
+    fn bytes(&self) -> usize;
+
+    /// How much of it is in use.
+    fn used(&self) -> usize;
+
+    /// Empties it, and keeps its memory.
+    fn clear(&mut self);
+}
+
+impl Store for () {
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn used(&self) -> usize {
+        0
+    }
+
+    fn clear(&mut self) {}
+}
+
+impl<T: Send> Store for Vec<T> {
+    fn bytes(&self) -> usize {
         self.capacity() * size_of::<T>()
+    }
+
+    fn used(&self) -> usize {
+        self.len() * size_of::<T>()
+    }
+
+    fn clear(&mut self) {
+        self.clear();
     }
 }
 

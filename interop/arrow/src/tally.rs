@@ -9,7 +9,7 @@ use crate::amounts::amounts;
 use crate::evaluate::Batch;
 use crate::groups::{Groups, NONE};
 use crate::people::{Part, Pass, by_person};
-use crate::person::{Entry, Group, Heap, Key};
+use crate::person::{Entry, Group, Heap, Key, Store};
 use crate::scan::Scan;
 
 /// The totals of a plan where each row is a person: nothing is kept but the totals.
@@ -249,7 +249,7 @@ trait Layout {
     type Group: Group;
     type Sums: Sums;
     type Kept: Heap + Send;
-    type Store: Heap + Default + Send;
+    type Store: Store;
     type Update;
 
     /// Where a row goes, and what it adds there.
