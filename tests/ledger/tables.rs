@@ -179,7 +179,7 @@ fn the_record_shows_the_question() {
         .unwrap();
     let refused = filter
         .party("Ana")
-        .release(&question.laplace(epsilon!(2)).unwrap());
+        .release(&question.clone().laplace(epsilon!(2)).unwrap());
     assert!(matches!(
         refused,
         Err(LedgerError::Launch(LaunchError::Refused(_)))

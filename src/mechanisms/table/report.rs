@@ -117,7 +117,7 @@ where
     pub fn reported<D>(
         &self,
         confidence: Confidence,
-    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone, D>
+    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone + use<S, N, R, D>, D>
     where
         D: ?Sized,
         Self: Mechanism<D, Machine = Released<Vec<S::Value>>>,
@@ -133,7 +133,7 @@ where
         &self,
         confidence: Confidence,
         least: f64,
-    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone, D>
+    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone + use<S, N, R, D>, D>
     where
         D: ?Sized,
         S: SaysRows,
@@ -143,14 +143,15 @@ where
         self.report(confidence, name, move |value| S::rows(value) >= least)
     }
 
-    fn report<D>(
+    fn report<D, F>(
         &self,
         confidence: Confidence,
         name: String,
-        shows: impl Fn(&S::Value) -> bool + Clone,
-    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone, D>
+        shows: F,
+    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone + use<S, N, R, D, F>, D>
     where
         D: ?Sized,
+        F: Fn(&S::Value) -> bool + Clone,
         Self: Mechanism<D, Machine = Released<Vec<S::Value>>>,
     {
         let mechanism = self.clone();

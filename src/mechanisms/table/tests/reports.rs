@@ -96,7 +96,10 @@ fn groups_have_their_keys_in_the_order_of_the_groupings() {
         .by_buckets("hours", [0, 20, 80])
         .unwrap();
     let counts = counts.rows_per_person(2).laplace(no_noise()).unwrap();
-    let report: Report = released(&counts.reported(confidence!(0.95)), &table);
+    let mechanism = counts.reported(confidence!(0.95));
+    // It owns what it needs.
+    drop(counts);
+    let report: Report = released(&mechanism, &table);
     let expected = "\
 state  hours     estimate    low  high
 CA     [0, 20)       1.00   1.00  1.00
