@@ -2,7 +2,7 @@
 
 use queryables::compose::BoxedRelease;
 use queryables::machine::{Description, Mechanism, Released};
-use queryables::mechanisms::table::{Cells, PerGroup, RowsOf, TableQuery};
+use queryables::mechanisms::table::{Cells, PerGroup, Report, RowsOf, TableQuery};
 use queryables::mechanisms::{
     AboveThreshold, Accuracy, Choice, Estimates, MultiplicativeWeights, PermuteAndFlip, QueryExt,
 };
@@ -328,10 +328,8 @@ macro_rules! answered {
         })
     }};
     (table, $mechanism:ident, $confidence:ident) => {{
-        let inner = $mechanism.clone();
-        ThroughExt::<Data>::mapped($mechanism, move |answers: Vec<_>| {
-            Answer::from(inner.report(&answers, $confidence))
-        })
+        let reported = $mechanism.reported::<Data>($confidence);
+        ThroughExt::<Data>::mapped(reported, |report: Report| Answer::from(report))
     }};
 }
 

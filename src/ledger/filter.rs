@@ -112,8 +112,8 @@ pub(super) struct Header {
     pub(super) whole: Value,
     pub(super) relation: &'static str,
     pub(super) distance: u64,
-    /// Of a table, who one person is and the schema's digest.
-    pub(super) table: Option<Value>,
+    /// [`LedgerData::terms`](super::LedgerData::terms).
+    pub(super) data: Option<Description>,
 }
 
 /// What every entry of a party in a filter says. Entries share it.
@@ -135,7 +135,7 @@ where
         name: &str,
         filter: &Filter<F, R, X>,
         data: &Arc<D>,
-        table: Option<Value>,
+        said: Option<Description>,
         (token, above): (&StopToken, Vec<Arc<str>>),
     ) -> Result<Self, OpenError> {
         let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
@@ -148,7 +148,7 @@ where
             whole: value(fresh.whole())?,
             relation: R::NAME,
             distance: terms.first.steps(),
-            table,
+            data: said,
         });
         let halts = launches.gate.halts;
         let terms_text = seal(&FilterTerms {
@@ -159,7 +159,7 @@ where
             whole: &header.whole,
             relation: header.relation,
             distance: header.distance,
-            table: header.table.as_ref(),
+            data: header.data.as_ref(),
             children: Description::of::<X>().name().to_owned(),
             at_most: launches.gate.count_limit,
             halts,
@@ -351,7 +351,7 @@ struct FilterTerms<'a> {
     relation: &'a str,
     distance: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    table: Option<&'a Value>,
+    data: Option<&'a Description>,
     children: String,
     at_most: Option<u64>,
     halts: bool,
