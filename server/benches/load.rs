@@ -20,10 +20,14 @@ mod children;
 mod coins {
     use queryables::machine::Coins;
 
-    #[derive(Clone, Default)]
+    #[derive(Clone)]
     pub struct Source;
 
     impl Source {
+        pub fn new() -> Self {
+            Self
+        }
+
         pub fn run<T>(
             &mut self,
             coins: &mut Coins<'_>,

@@ -94,7 +94,7 @@ impl<M: Mechanism<Data>> Mechanism<Data> for Asking<M> {
     type Machine = AskingMachine<M::Machine>;
 
     fn start(&self, data: &Arc<Data>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let mut source = Source::default();
+        let mut source = Source::new();
         let machine = source.run(coins, |coins| self.mechanism.start(data, coins))?;
         Ok(AskingMachine(machine, source))
     }

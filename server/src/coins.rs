@@ -5,11 +5,15 @@ use queryables::machine::Coins;
 
 /// Where the coins of one launch come from, also when it is asked later.
 #[cfg(not(test))]
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Source;
 
 #[cfg(not(test))]
 impl Source {
+    pub fn new() -> Self {
+        Self
+    }
+
     pub fn run<T>(&mut self, coins: &mut Coins<'_>, code: impl FnOnce(&mut Coins<'_>) -> T) -> T {
         code(coins)
     }
@@ -24,14 +28,11 @@ pub const SEED: u64 = 20_261_118;
 pub struct Source(queryables::machine::NotPrivateSeededCoins);
 
 #[cfg(test)]
-impl Default for Source {
-    fn default() -> Self {
+impl Source {
+    pub fn new() -> Self {
         Self(queryables::machine::NotPrivateSeededCoins::new(SEED))
     }
-}
 
-#[cfg(test)]
-impl Source {
     pub fn run<T>(&mut self, coins: &mut Coins<'_>, code: impl FnOnce(&mut Coins<'_>) -> T) -> T {
         code(&mut coins.with_source(&mut self.0))
     }

@@ -40,7 +40,7 @@ macro_rules! stated {
             type Machine = $Machine;
 
             fn start(&self, data: &Arc<Data>, coins: &mut Coins<'_>) -> Result<$Machine, Fault> {
-                Source::default().run(coins, |coins| self.0.start(data, coins))
+                Source::new().run(coins, |coins| self.0.start(data, coins))
             }
 
             fn check(&self, data: Public<'_, Data>) -> Result<(), DomainMismatch> {
@@ -243,11 +243,11 @@ pub fn seats(
     terms: &Terms,
     data: &Arc<Data>,
 ) -> Result<Vec<Arc<dyn Seat>>, String> {
-    each_rule!(&terms.rule, rule => seats_under(rule.clone(), ledger, name, terms, data))
+    each_rule!(&terms.rule, rule => seats_under(rule, ledger, name, terms, data))
 }
 
 fn seats_under<F, Me, W, G>(
-    rule: F,
+    rule: &F,
     ledger: &Ledger,
     name: &str,
     terms: &Terms,
@@ -263,7 +263,7 @@ where
     Filter<Capped<G>>: Private<Me, AddRemove>,
 {
     let (measure, whole) = (rule.children().clone(), rule.whole().clone());
-    let filter = Filter::concurrent_with(rule);
+    let filter = Filter::concurrent_with(rule.clone());
     let filter = if terms.halting {
         filter.halting()
     } else {

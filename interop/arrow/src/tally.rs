@@ -192,7 +192,7 @@ impl<Q: Key + ?Sized, L: Layout> Pass for Tally<'_, Q, L> {
         let Part { table, store, .. } = part;
         let mut numbers = Vec::new();
         let mut bounded = |person: &[_]| {
-            bounded::<_, L>(self.plan, (person, &store), &mut numbers, totals);
+            bounded::<_, L>(self.plan, person, &store, &mut numbers, totals);
         };
         if !L::Group::IS_SEVERAL {
             for entry in table {
@@ -214,7 +214,8 @@ impl<Q: Key + ?Sized, L: Layout> Pass for Tally<'_, Q, L> {
 /// Adds what one person adds to the totals, bounded. `numbers` is scratch.
 fn bounded<K, L: Layout>(
     plan: &Plan,
-    (person, store): (&[Entry<K, L::Group, L::Kept>], &L::Store),
+    person: &[Entry<K, L::Group, L::Kept>],
+    store: &L::Store,
     numbers: &mut Vec<i128>,
     totals: &mut [i128],
 ) {
