@@ -70,6 +70,10 @@ class Client:
                     raise
                 time.sleep(1)
 
+    def me(self):
+        """Whose token it is, and its role: analyst or curator."""
+        return self.request("GET", "/v1/me")
+
     def datasets(self):
         """What the analyst may see: schemas and budgets."""
         return self.request("GET", "/v1/datasets")
@@ -114,22 +118,32 @@ def child(client, view):
     path = f"/v1/children/{view['child']}"
     if view["kind"] == "filter":
         return Budget(client, path)
-    return Conversation(client, path, view["next"])
+    return Conversation(client, path, view["next"], view["exhausted"])
 
 
 class Conversation:
     """A child that is asked one question after the other."""
 
-    def __init__(self, client, path, number):
+    def __init__(self, client, path, number, exhausted):
         self._client = client
         self._path = path
         self._number = number
+        # Whether it answers no more: all its hits were found, for example.
+        self.exhausted = exhausted
 
-    def ask(self, condition):
-        """Its answer. A lost reply is asked for again, under the same number."""
-        question = {"number": self._number, "where": condition}
+    def ask(self, condition=None, time=None):
+        """Its answer; a count over time is asked by `time`, the number of buckets that have passed.
+
+        A lost reply is asked for again, under the same number.
+        """
+        question = {"number": self._number}
+        if condition is not None:
+            question["where"] = condition
+        if time is not None:
+            question["time"] = time
         reply = self._client.request("POST", self._path + "/ask", question)
         self._number = reply["next"]
+        self.exhausted = reply["exhausted"]
         return reply["answer"]
 
     def close(self):

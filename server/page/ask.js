@@ -44,7 +44,7 @@ export function askView(desk, dataset) {
     try {
       const path = `${budgetPath(dataset.name, place.value)}/preview`;
       const seen = await request("POST", path, { body: launch, signal, tries: 3 });
-      preview.replaceChildren(previewView(seen));
+      preview.replaceChildren(previewView(seen, partsOf(launch)[0]));
     } catch (error) {
       if (signal.aborted) return;
       preview.replaceChildren(quietProblemView(error, form.condition()));
@@ -142,11 +142,11 @@ function withoutChild({ child, ...rest }) {
   return rest;
 }
 
-function previewView(seen) {
+function previewView(seen, kind) {
   const often = `${seen.at_least ? "at least " : ""}${seen.launches_left}`;
   const fits = seen.launches_left > 0 || seen.at_least;
   const accuracy = seen.accuracy == null
-    ? "needs a guess of the number of rows"
+    ? (["mean", "variance"].includes(kind) ? "needs a guess of the number of rows" : "not known")
     : `± ${numberText(seen.accuracy)}`;
   const entries = [
     ["Cost", lossText(seen.cost)],
@@ -164,8 +164,9 @@ const percent = (confidence) => `${Number((100 * Number(confidence)).toFixed(6))
 
 function releasedView(launch, reply) {
   const confidence = partsOf(launch)[1].confidence ?? "0.95";
+  const holds = Array.isArray(reply.answer) ? "" : `Each interval holds with probability ${percent(confidence)}. `;
   return element("div", {}, answerView(reply),
-    element("p", { class: "quiet" }, `Each interval holds with probability ${percent(confidence)}. Cost ${lossText(reply.loss)}; left ${lossText(reply.remaining)}.`));
+    element("p", { class: "quiet" }, `${holds}Cost ${lossText(reply.loss)}; left ${lossText(reply.remaining)}.`));
 }
 
 function schemaView({ person, columns }) {

@@ -1,7 +1,7 @@
 // A budget as bars: how much is spent, how much is left.
 
 import { element, shape } from "./dom.js";
-import { numbers } from "./words.js";
+import { lossText, numbers } from "./words.js";
 
 /** Strokes from top to bottom, over the whole width. */
 const HATCHING = Array.from({ length: 50 }, (_, stroke) => `M${2 * stroke + 1} 0V8`).join("");
@@ -12,6 +12,7 @@ export function budgetView(view) {
     bar({
       label: `Budget, ${symbol}`,
       spent: view.spent[name],
+      // Launches may be stated in another measure than the budget.
       remaining: view.remaining[name],
       limit: text,
     }));
@@ -22,11 +23,24 @@ export function budgetView(view) {
       limit: text,
     }));
   }
+  const units = (loss) => numbers(loss).map(({ name }) => name).join();
+  const other = units(view.limit) === units(view.remaining)
+    ? null
+    : element("p", { class: "quiet" }, `The largest launch that fits: ${lossText(view.remaining)}.`);
   const launched = view.launched === 1 ? "1 launch" : `${view.launched} launches`;
   const note = view.halted
     ? element("p", { class: "problem" }, "This budget was stopped for good: it answers no more.")
     : element("p", { class: "quiet" }, `${launched} so far.`);
-  return element("div", { class: "budget" }, ...bars, note);
+  const rule = ruleText(view.rule);
+  return element("div", { class: "budget" }, ...bars, other, rule, note);
+}
+
+/** How losses add up, where they are not simply added. */
+function ruleText(rule) {
+  if (rule === undefined || rule === "sum") return null;
+  const [name, parameters] = typeof rule === "string" ? [rule, null] : Object.entries(rule)[0];
+  const more = parameters === null ? "" : ` ${JSON.stringify(parameters)}`;
+  return element("p", { class: "quiet" }, "Losses add up by the rule ", element("code", {}, `${name}${more}`), ".");
 }
 
 /**
@@ -34,10 +48,12 @@ export function budgetView(view) {
  * are decimal texts; as floating-point numbers they only place the edge of the bar.
  */
 function bar({ label, spent, remaining, limit }) {
-  const share = Number(limit) > 0 ? Math.min(1, Math.max(0, Number(remaining) / Number(limit))) : 0;
-  const text = spent === undefined
-    ? `${remaining} left of ${limit} for you`
-    : `${remaining} left of ${limit}, ${spent} spent`;
+  const left = remaining ?? Number(limit) - Number(spent);
+  const share = Number(limit) > 0 ? Math.min(1, Math.max(0, Number(left) / Number(limit))) : 0;
+  const text = [
+    remaining === undefined ? null : `${remaining} left of ${limit}${spent === undefined ? " for you" : ""}`,
+    spent === undefined ? null : `${spent} spent${remaining === undefined ? ` of ${limit}` : ""}`,
+  ].filter(Boolean).join(", ");
   const drawing = shape("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
     shape("path", { class: "spent", d: HATCHING }),
     shape("rect", { class: "left", width: 100 * share, height: 8 }));

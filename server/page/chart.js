@@ -9,6 +9,7 @@ const MOST_ROWS = 1000;
 /** `reply` has `answer`, and `interval` if it is a number. */
 export function answerView(reply) {
   const { answer, interval } = reply;
+  if (Array.isArray(answer)) return chosen(answer);
   if (answer !== null && typeof answer === "object") return table(answer);
   if (interval) {
     const scale = scaleOf([reply]);
@@ -20,8 +21,17 @@ export function answerView(reply) {
   return element("p", { class: "large" }, saidText(answer));
 }
 
-/** What a search said. */
-export function saidText(answer) {
+/** A group, with a label for each column; or for each quantile the edges between which it is. */
+function chosen(answer) {
+  const isGroup = answer.every((label) => !Array.isArray(label));
+  if (isGroup) return element("p", { class: "large" }, answer.join(", "));
+  return element("ol", { class: "chosen" }, answer.map(([low, high]) => element("li", {}, `from ${low} to ${high}`)));
+}
+
+/** What a conversation said: a count, or whether something looks large. */
+export function saidText(answer, kind) {
+  const isCount = kind === "multiplicative_weights" || kind === "continual_count";
+  if (isCount) return `about ${numberText(answer)}`;
   if (answer === true) return "✓ above the threshold";
   if (answer === false || answer === null) return "✗ below the threshold";
   return `✓ above: about ${numberText(answer)}`;

@@ -16,7 +16,7 @@ const ENDED = ["gone", "closed"];
 export function conversationsView(desk) {
   const cards = new Map();
   const grid = element("div", { class: "cards" });
-  const none = element("p", { class: "quiet" }, "No conversation is open. Open a search or a share with a question.");
+  const none = element("p", { class: "quiet" }, "No conversation is open. Open a search, a count over time or a share with a question.");
 
   function update() {
     for (const child of desk.children) {
@@ -43,7 +43,8 @@ export function conversationsView(desk) {
 
 function head(child) {
   return [element("h3", {}, KINDS[child.kind] ?? child.kind, " in ", child.dataset),
-    element("p", { class: "quiet" }, element("code", {}, child.question))];
+    // The digest of the schema is the same in all of them.
+    element("p", { class: "quiet" }, element("code", {}, child.question.replace(/, schema = [0-9a-f]{64}/, "")))];
 }
 
 function shareCard(desk, child) {
@@ -60,42 +61,65 @@ function searchCard(desk, child, forget) {
   let isOpen = true;
   const log = element("ol", { class: "log", role: "log", start: next, tabindex: "0", "aria-label": "Questions and answers" });
   const trouble = element("div", {});
-  const input = element("input", { type: "text", class: "code", required: true, spellcheck: "false", autocomplete: "off", placeholder: "age <= 40" });
+  const overTime = child.kind === "continual_count";
+  const input = element("input", {
+    type: "text", class: "code", required: true, spellcheck: "false", autocomplete: "off",
+    ...(overTime ? { inputmode: "numeric", placeholder: "1" } : { placeholder: "age <= 40" }),
+  });
   const submit = element("button", { type: "submit" }, "Ask");
   const state = element("p", { class: "state" }, "Open");
   const close = button("Close", end);
-  const form = element("form", { class: "line", submit: ask }, field("Rows where", input), submit);
+  const form = element("form", { class: "line", submit: ask }, field(overTime ? "Buckets so far" : "Rows where", input), submit);
   const before = next > 0 ? element("p", { class: "quiet" }, `${next} questions were answered before.`) : null;
 
   // Written when it is looked at: it has the number of the next question.
   const snippets = element("div", {});
   const asSnippet = element("details", {
     toggle: () => snippets.replaceChildren(snippetView({
-      origin: location.origin, method: "POST", path: `/v1/children/${child.child}/ask`, body: { number: next, where: input.value },
+      origin: location.origin, method: "POST", path: `/v1/children/${child.child}/ask`, body: question(),
     })),
   }, element("summary", {}, "This request as curl, Rust, Python"), snippets);
+
+  function question() {
+    if (!overTime) return { number: next, where: input.value };
+    // What is no number is sent as it is: the server says what is wrong.
+    const time = Number(input.value);
+    return { number: next, time: Number.isSafeInteger(time) ? time : input.value };
+  }
 
   async function ask(event) {
     event.preventDefault();
     if (submit.disabled || !isOpen) return;
-    const body = { number: next, where: input.value };
+    const body = question();
     submit.disabled = true;
     trouble.replaceChildren();
     try {
       const reply = await request("POST", `/v1/children/${child.child}/ask`, { body, lost: desk.lost });
       next = reply.next;
-      log.append(element("li", { value: String(reply.number) }, element("code", {}, body.where), " ", element("strong", {}, saidText(reply.answer))));
+      log.append(element("li", { value: String(reply.number) }, element("code", {}, String(body.where ?? body.time)), " ", element("strong", {}, saidText(reply.answer, child.kind))));
       log.lastChild.scrollIntoView({ block: "nearest" });
       input.select();
       if (reply.exhausted) ended(ALL_ANSWERS);
-      desk.remember({ dataset: child.dataset, request: "ask", body, reply });
+      desk.remember({ dataset: child.dataset, request: "ask", kind: child.kind, body, reply });
     } catch (error) {
       trouble.replaceChildren(problemView(error, body.where));
-      desk.remember({ dataset: child.dataset, request: "ask", body, problem: problemOf(error) });
+      desk.remember({ dataset: child.dataset, request: "ask", kind: child.kind, body, problem: problemOf(error) });
       if (ENDED.includes(error.code)) ended(error.code === "gone" ? "Gone" : ALL_ANSWERS);
+      if (error.code === "conflict") await catchUp();
       desk.failed(error);
     } finally {
       submit.disabled = !isOpen;
+    }
+  }
+
+  /** It was asked from elsewhere meanwhile: its next question has another number. */
+  async function catchUp() {
+    try {
+      const now = await request("GET", `/v1/children/${child.child}`, { tries: 2 });
+      next = now.next;
+      if (now.exhausted) ended(ALL_ANSWERS);
+    } catch (error) {
+      if (error.code === "gone") ended("Gone");
     }
   }
 

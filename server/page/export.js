@@ -26,6 +26,8 @@ function rows(entry) {
   const line = (group, answer, interval) =>
     [...before, group, typeof answer === "boolean" ? String(answer) : answer, interval?.[0], interval?.[1], loss, problem?.code];
   if (reply?.answer?.rows) return reply.answer.rows.map((row) => line(row.group.join(" / "), row.answer, row.interval));
+  // A group, or the edges of quantiles: one cell.
+  if (Array.isArray(reply?.answer)) return [line(null, reply.answer.map((part) => [].concat(part).join(" to ")).join(" / "))];
   return [line(null, reply?.answer, reply?.interval)];
 }
 

@@ -27,13 +27,14 @@ export function historyView(desk) {
   return { node, update };
 }
 
-function entryView({ time, dataset, request, body, reply, problem }) {
-  const [kind, inner] = request === "ask" ? ["question", body] : partsOf(body);
-  const title = element("p", {}, element("strong", {}, `${KINDS[kind] ?? "Question to a search"} in ${dataset}`), " ",
+function entryView({ time, dataset, request, kind: asked, body, reply, problem }) {
+  const [kind, inner] = request === "ask" ? [asked, body] : partsOf(body);
+  const what = request === "ask" ? `Question to: ${KINDS[kind] ?? kind}` : KINDS[kind] ?? kind;
+  const title = element("p", {}, element("strong", {}, `${what}, in ${dataset}`), " ",
     element("time", { datetime: time, class: "quiet" }, new Date(time).toLocaleTimeString()));
-  const parts = [title, element("pre", {}, request === "ask" ? inner.where : JSON.stringify(body))];
+  const parts = [title, element("pre", {}, request === "ask" ? String(inner.where ?? inner.time) : JSON.stringify(body))];
   if (problem) parts.push(quietProblemView({ problem }));
-  else if (request === "ask") parts.push(element("p", {}, saidText(reply.answer)));
+  else if (request === "ask") parts.push(element("p", {}, saidText(reply.answer, kind)));
   else if (request === "release") parts.push(answerView(reply));
   if (reply?.loss) parts.push(element("p", { class: "quiet" }, `Cost ${lossText(reply.loss)}.`));
   return element("li", {}, ...parts);

@@ -1,9 +1,10 @@
 // A launch as JSON, from the fields of the form, and back. No element of the page is touched here.
 
-/** The statistics: they are answered once. Everything else is opened. */
+/** What is answered once. Everything else is opened. */
 export const STATISTICS = ["count", "sum", "mean", "variance"];
+export const CHOICES = ["largest", "quantiles"];
 
-export const isOnce = (launch) => STATISTICS.includes(Object.keys(launch)[0]);
+export const isOnce = (launch) => [...STATISTICS, ...CHOICES].includes(Object.keys(launch)[0]);
 
 /** The name and the contents of a launch. */
 export const partsOf = (launch) => Object.entries(launch)[0] ?? ["", {}];
@@ -13,12 +14,27 @@ const noise = ({ noise, loss }) => (noise === "epsilon" ? { laplace: { epsilon: 
 /** Edges as somebody writes them: numbers between commas or spaces. */
 export const edgesOf = (text) => text.split(/[\s,;]+/).filter(Boolean).map(Number);
 
+/** Quantiles as somebody writes them: `1/4, 1/2`. */
+const fractionsOf = (text) => text.split(/[\s,;]+/).filter(Boolean).map((part) => part.split("/").map(whole));
+
 /** An integer if it is one; otherwise the text, about which the server says what is wrong. */
 const whole = (text) => (/^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text);
 
 /** The launch that the fields are. Empty fields are left out: the server has defaults. */
 export function launchOf(fields) {
   const { kind } = fields;
+  const rows = fields.where.trim() === "" ? {} : { where: fields.where };
+  const groups = fields.by.map(({ column, edges }) => (edges === undefined ? column : { column, edges: edgesOf(edges) }));
+  const buckets = { column: fields.column, edges: edgesOf(fields.edges) };
+  if (kind === "largest") return { largest: { ...rows, by: groups, epsilon: fields.loss } };
+  if (kind === "quantiles") {
+    return { quantiles: { ...rows, of: buckets, quantiles: fractionsOf(fields.quantiles), epsilon: fields.loss } };
+  }
+  if (kind === "continual_count") return { continual_count: { ...rows, of: buckets, noise: noise(fields) } };
+  if (kind === "multiplicative_weights") {
+    const { about, threshold, updates, loss } = fields;
+    return { multiplicative_weights: { by: groups, rows: whole(about), threshold: whole(threshold), updates: whole(updates), epsilon: loss } };
+  }
   if (kind === "above_threshold" || kind === "sparse_vector") {
     const search = { threshold: whole(fields.threshold), hits: whole(fields.hits), epsilon: fields.loss };
     if (kind === "sparse_vector") search.counts_epsilon = fields.countsLoss;
@@ -27,14 +43,13 @@ export function launchOf(fields) {
   if (kind === "filter") {
     const budget = { [fields.noise]: fields.loss };
     if (fields.delta !== "") budget.delta = fields.delta;
+    if (fields.order !== "") budget.order = fields.order;
     return { filter: { name: fields.name, budget } };
   }
   const statistic = {};
   if (kind !== "count") statistic.of = fields.of;
-  if (fields.where.trim() !== "") statistic.where = fields.where;
-  if (fields.by.length > 0) {
-    statistic.by = fields.by.map(({ column, edges }) => (edges === undefined ? column : { column, edges: edgesOf(edges) }));
-  }
+  Object.assign(statistic, rows);
+  if (groups.length > 0) statistic.by = groups;
   if (kind !== "count" && fields.low !== "" && fields.high !== "") statistic.clamped = [Number(fields.low), Number(fields.high)];
   if (fields.rowsPerPerson !== "") statistic.rows_per_person = whole(fields.rowsPerPerson);
   statistic.noise = noise(fields);
@@ -51,16 +66,21 @@ export function fieldsOf(launch, defaults) {
   try {
     const [kind, body] = partsOf(launch);
     const text = (value) => (value === undefined ? "" : String(value));
+    const { delta, order, ...share } = body.budget ?? {};
     const [noise, loss] = body.noise?.laplace
       ? ["epsilon", body.noise.laplace.epsilon]
-      : Object.entries(body.noise?.gaussian ?? body.budget ?? { epsilon: body.epsilon })[0];
+      : Object.entries(body.noise?.gaussian ?? (body.budget ? share : { epsilon: body.epsilon }))[0];
+    const buckets = typeof body.of === "object" ? body.of : {};
     const fields = {
-      ...defaults, kind, noise, loss: text(loss), of: text(body.of), where: text(body.where),
+      ...defaults, kind, noise, loss: text(loss), of: typeof body.of === "object" ? "" : text(body.of), where: text(body.where),
       by: (body.by ?? []).map((by) => (typeof by === "string" ? { column: by } : { column: by.column, edges: by.edges.join(", ") })),
       low: text(body.clamped?.[0]), high: text(body.clamped?.[1]),
       rowsPerPerson: text(body.rows_per_person), confidence: text(body.confidence), expectedRows: text(body.expected_rows),
       threshold: text(body.threshold), hits: text(body.hits), countsLoss: text(body.counts_epsilon),
-      name: text(body.name), delta: text(body.budget?.delta),
+      name: text(body.name), delta: text(delta), order: text(order),
+      column: text(buckets.column ?? defaults.column), edges: (buckets.edges ?? []).join(", "),
+      quantiles: (body.quantiles ?? []).map((part) => part.join("/")).join(", "),
+      about: text(body.rows), updates: text(body.updates),
     };
     return sorted(launchOf(fields)) === sorted(launch) ? fields : null;
   } catch {

@@ -1,7 +1,7 @@
 // The form that builds a launch: by clicking, or as text.
 
 import { button, choice, element, field } from "./dom.js";
-import { and, conditionText, fieldsOf, launchOf } from "./launch.js";
+import { CHOICES, and, conditionText, fieldsOf, launchOf } from "./launch.js";
 import { KINDS, numbers } from "./words.js";
 
 const OPERATORS = ["=", "<>", "<", "<=", ">", ">="].map((text) => [text, text]);
@@ -15,17 +15,22 @@ const NOISES = [
 
 const STATISTICS_OF_A_NUMBER = ["sum", "mean", "variance"];
 const WITH_ROWS = ["count", ...STATISTICS_OF_A_NUMBER];
+const SEARCHES = ["above_threshold", "sparse_vector"];
+const OVER_BUCKETS = ["quantiles", "continual_count"];
 
 /** Which fields belong to which kinds of launch. */
 const SHOWN = {
   of: STATISTICS_OF_A_NUMBER,
-  rows: WITH_ROWS,
-  by: WITH_ROWS,
-  noise: [...WITH_ROWS, "filter"],
+  rows: [...WITH_ROWS, "largest", ...OVER_BUCKETS],
+  by: [...WITH_ROWS, "largest", "multiplicative_weights"],
+  buckets: OVER_BUCKETS,
+  quantiles: ["quantiles"],
+  noise: [...WITH_ROWS, "continual_count", "filter"],
   expectedRows: ["mean", "variance"],
   range: STATISTICS_OF_A_NUMBER,
   more: WITH_ROWS,
-  threshold: ["above_threshold", "sparse_vector"],
+  threshold: [...SEARCHES, "multiplicative_weights"],
+  weights: ["multiplicative_weights"],
   countsLoss: ["sparse_vector"],
   name: ["filter"],
 };
@@ -36,15 +41,18 @@ const SHOWN = {
  */
 export function questionForm(dataset, changed) {
   const { columns } = dataset.schema;
-  const [{ name: measure }] = numbers(dataset.limit);
-  const hasDelta = dataset.limit.delta !== undefined;
+  // Launches may be stated in another measure than the budget; what is left is stated as they are.
+  const [{ name: measure }] = numbers(dataset.remaining);
+  const { order } = dataset.remaining;
+  const hasDelta = dataset.remaining.delta !== undefined;
+  const numeric = columns.filter(({ type }) => type === "whole" || type === "real");
   const input = (attributes = {}) => element("input", { type: "text", spellcheck: "false", autocomplete: "off", input: changed, ...attributes });
   const number = (attributes) => input({ inputmode: "decimal", ...attributes });
 
   const controls = {
     kind: choice([
-      { label: "Answered once", options: WITH_ROWS.map((kind) => [kind, KINDS[kind]]) },
-      { label: "A conversation", options: ["above_threshold", "sparse_vector"].map((kind) => [kind, KINDS[kind]]) },
+      { label: "Answered once", options: [...WITH_ROWS, ...CHOICES].map((kind) => [kind, KINDS[kind]]) },
+      { label: "A conversation", options: [...SEARCHES, "multiplicative_weights", "continual_count"].map((kind) => [kind, KINDS[kind]]) },
       { label: "Set aside", options: [["filter", KINDS.filter]] },
     ], { change: shown }),
     of: input({ list: "number-columns" }),
@@ -55,15 +63,20 @@ export function questionForm(dataset, changed) {
     low: number(), high: number(),
     rowsPerPerson: number(), confidence: number({ placeholder: "0.95" }), expectedRows: number(),
     threshold: number(), hits: number(), countsLoss: number(),
-    name: input(),
+    column: choice(numeric.map(({ name }) => [name, name]), { change: () => { controls.edges.value = edgesFor(controls.column.value); changed(); } }),
+    edges: input({ class: "code" }), quantiles: input(), about: number(), updates: number(),
+    name: input(), order: input(),
   };
+  const edgesFor = (name) => edgesOver(numeric.find((column) => column.name === name) ?? {}, 8).join(", ");
   const groups = columns.map((column) => groupField(column, input, changed)).filter(Boolean);
   const defaults = {
     kind: "count", of: "", where: "", by: [], noise: measure, loss: measure === "epsilon" ? "0.1" : "0.01", delta: "",
     low: "", high: "", rowsPerPerson: "", confidence: "", expectedRows: "",
-    threshold: "1000", hits: "1", countsLoss: "0.05", name: "",
+    threshold: "1000", hits: "1", countsLoss: "0.05", name: "", order: order ?? "",
+    column: numeric[0]?.name ?? "", edges: edgesFor(numeric[0]?.name), quantiles: "1/2", about: "1000", updates: "5",
   };
 
+  const hits = field("Hits", controls.hits, "After this many it ends.");
   const parts = {
     of: field("Of", controls.of, "A column, or whole numbers computed from columns: hours_per_week * 52"),
     rows: element("div", { class: "field" }, field("Rows where", controls.where), clauses(columns, (clause) => {
@@ -74,7 +87,10 @@ export function questionForm(dataset, changed) {
     noise: field("Noise", controls.noise),
     loss: field("Loss", controls.loss, "A decimal number. More loss, less noise."),
     countsLoss: field("Loss of the counts", controls.countsLoss, "On top, for all hits together."),
-    threshold: element("div", { class: "pair" }, field("Threshold", controls.threshold), field("Hits", controls.hits, "After this many it ends.")),
+    buckets: element("div", {}, field("Column", controls.column), field("Edges of its buckets", controls.edges, "From each edge up to, and without, the next one.")),
+    quantiles: field("Quantiles", controls.quantiles, "As fractions: 1/4, 1/2, 3/4. Each is found between two edges."),
+    threshold: element("div", { class: "pair" }, field("Threshold", controls.threshold), hits),
+    weights: element("div", { class: "pair" }, field("Rows, about", controls.about), field("Corrections", controls.updates, "After this many it ends.")),
     name: field("Name", controls.name, "Letters, digits, - _ and ."),
     delta: field("δ", controls.delta),
     expectedRows: field("Expected rows", controls.expectedRows, "A guess, for the error bar only."),
@@ -83,9 +99,9 @@ export function questionForm(dataset, changed) {
       element("div", { class: "pair" }, field("Rows per person", controls.rowsPerPerson, "1 by default."), field("Confidence", controls.confidence))),
   };
   const list = element("datalist", { id: "number-columns" },
-    columns.filter(({ type }) => type === "whole" || type === "real").map(({ name }) => element("option", { value: name })));
+    numeric.map(({ name }) => element("option", { value: name })));
   const clicked = element("div", { class: "clicked" },
-    field("What", controls.kind), parts.name, parts.of, parts.rows, parts.by, parts.threshold, parts.noise,
+    field("What", controls.kind), parts.name, parts.of, parts.rows, parts.buckets, parts.quantiles, parts.by, parts.threshold, parts.weights, parts.noise,
     parts.loss, parts.delta, parts.countsLoss, parts.expectedRows, parts.range, parts.more, list);
 
   const text = element("textarea", { class: "code", rows: 12, spellcheck: "false", input: changed });
@@ -110,6 +126,7 @@ export function questionForm(dataset, changed) {
     const kind = controls.kind.value;
     for (const [name, kinds] of Object.entries(SHOWN)) parts[name].hidden = !kinds.includes(kind);
     parts.delta.hidden = kind !== "filter" || !hasDelta;
+    hits.hidden = !SEARCHES.includes(kind);
     changed();
   }
 
@@ -164,10 +181,8 @@ function groupField(column, input, changed) {
   const isNumber = column.type === "whole" || column.type === "real";
   if (!column.categories && !isNumber && column.type !== "bool") return null;
   const box = element("input", { type: "checkbox", change: () => { if (edges) edges.hidden = !box.checked; changed(); } });
-  const [low, high] = column.range ?? [0, 100];
-  const quarter = (part) => Math.round(low + ((high + 1 - low) * part) / 4);
   const edges = isNumber && !column.categories
-    ? input({ hidden: true, class: "code", "aria-label": `Edges of buckets for ${column.name}`, value: [0, 1, 2, 3, 4].map(quarter).join(", ") })
+    ? input({ hidden: true, class: "code", "aria-label": `Edges of buckets for ${column.name}`, value: edgesOver(column, 4).join(", ") })
     : null;
   return {
     node: element("div", { class: "group" }, element("label", {}, box, " ", column.name), edges),
@@ -179,6 +194,13 @@ function groupField(column, input, changed) {
       if (edges && mine?.edges !== undefined) edges.value = mine.edges;
     },
   };
+}
+
+/** Edges of so many buckets over the range of a column. The last one is beyond the largest number. */
+function edgesOver({ range = [0, 100] }, parts) {
+  const [low, high] = range;
+  const edges = Array.from({ length: parts + 1 }, (_, part) => Math.round(low + ((high + 1 - low) * part) / parts));
+  return [...new Set(edges)];
 }
 
 /** Adds a condition on one column by clicking. */

@@ -41,7 +41,7 @@ export function recordView(desk, dataset) {
 function linesView(lines) {
   const outcomes = new Map(lines.filter((line) => line.outcome !== undefined).map((line) => [line.sequence, name(line.outcome)]));
   const rows = lines.filter((line) => line.decision !== undefined).map((line) => element("tr", {},
-    [line.sequence, line.time, line.party, name(line.decision), outcomes.get(line.sequence) ?? "", line.loss]
+    [line.sequence, line.time.slice(0, 19).replace("T", " "), line.party, name(line.decision), outcomes.get(line.sequence) ?? "", line.loss]
       .map((text) => element("td", {}, String(text))),
     element("td", {}, element("code", {}, question(line.mechanism)))));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Record" },

@@ -2,7 +2,7 @@
 
 const SYMBOLS = { epsilon: "ε", delta: "δ", rho: "ρ", mu: "μ" };
 
-/** The numbers of a loss: name, symbol and decimal text. */
+/** The numbers of a loss: name, symbol and decimal text. An order is none: it is not spent. */
 export function numbers(loss) {
   return Object.keys(SYMBOLS)
     .filter((name) => loss[name] !== undefined)
@@ -11,7 +11,8 @@ export function numbers(loss) {
 
 /** A loss as text: `ε 0.1`. */
 export function lossText(loss) {
-  return numbers(loss).map(({ symbol, text }) => `${symbol} ${text}`).join(", ");
+  const text = numbers(loss).map(({ symbol, text }) => `${symbol} ${text}`).join(", ");
+  return loss.order === undefined ? text : `${text} at the order ${loss.order}`;
 }
 
 /** A number, rounded for reading; null is beyond all numbers. */
@@ -31,8 +32,12 @@ export const KINDS = {
   sum: "Sum",
   mean: "Mean",
   variance: "Variance",
+  largest: "Largest group",
+  quantiles: "Quantiles",
   above_threshold: "Search",
   sparse_vector: "Search with counts",
+  multiplicative_weights: "Counts by weights",
+  continual_count: "Count over time",
   filter: "Share of the budget",
 };
 
@@ -41,8 +46,8 @@ const ADVICE = {
   refused: "Ask with a smaller loss, group less finely, or ask the curator for a larger budget.",
   over_quota: "The dataset may have budget left, but your quota is used up. Ask with a smaller loss, or ask the curator.",
   unknown_column: "The columns are listed with the dataset.",
-  gone: "Searches end when the server restarts or after a time without questions. What they cost stands. Open a new one.",
-  closed: "Open a new search to go on.",
+  gone: "Conversations end when the server restarts or after a time without questions. What they cost stands. Open a new one.",
+  closed: "Open a new one to go on.",
   interrupted: "The server stopped between the charge and the answer. Ask anew, with a new charge.",
   conflict: "Ask anew.",
   too_many: "Wait a little.",

@@ -8,6 +8,7 @@ use queryables::privacy::{AddRemove, AnyMeasure, Distance, Measure, Private, Unk
 use queryables::table::Condition;
 
 use crate::answer::Answer;
+use crate::coins::Source;
 use crate::data::Data;
 use crate::seat::{Open, Stated};
 
@@ -56,10 +57,13 @@ impl TryFrom<Query> for u64 {
 ///
 /// That of the mechanism: queries are translated by a public function, and answers are postprocessed.
 #[derive(Clone)]
-struct Asking<M>(M);
+struct Asking<M> {
+    mechanism: M,
+    description: Description,
+}
 
 /// What runs of it.
-struct AskingMachine<S>(S);
+struct AskingMachine<S>(S, Source);
 
 /// Erases the type of a mechanism.
 pub fn open<M, S>(mechanism: M) -> Open
@@ -68,32 +72,49 @@ where
     M: Clone + Send + Sync + 'static,
     S: Machine<Query: TryFrom<Query, Error = Fault>, Answer: Into<Answer>> + Send + 'static,
 {
-    Stated(BoxedMechanism::new(AnyMeasure, Asking(mechanism)))
+    let description = mechanism.describe();
+    open_as(mechanism, description)
+}
+
+/// Erases the type of a mechanism whose own description does not say everything: this one must.
+pub fn open_as<M, S>(mechanism: M, description: Description) -> Open
+where
+    M: Mechanism<Data, Machine = S> + Private<AnyMeasure, AddRemove>,
+    M: Clone + Send + Sync + 'static,
+    S: Machine<Query: TryFrom<Query, Error = Fault>, Answer: Into<Answer>> + Send + 'static,
+{
+    let asking = Asking {
+        mechanism,
+        description,
+    };
+    Stated(BoxedMechanism::new(AnyMeasure, asking))
 }
 
 impl<M: Mechanism<Data>> Mechanism<Data> for Asking<M> {
     type Machine = AskingMachine<M::Machine>;
 
     fn start(&self, data: &Arc<Data>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        self.0.start(data, coins).map(AskingMachine)
+        let mut source = Source::default();
+        let machine = source.run(coins, |coins| self.mechanism.start(data, coins))?;
+        Ok(AskingMachine(machine, source))
     }
 
     fn check(&self, data: Public<'_, Data>) -> Result<(), DomainMismatch> {
-        self.0.check(data)
+        self.mechanism.check(data)
     }
 
     fn describe(&self) -> Description {
-        self.0.describe()
+        self.description.clone()
     }
 }
 
 impl<Me: Measure, M: Private<Me, AddRemove>> Private<Me, AddRemove> for Asking<M> {
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        self.0.loss(measure)
+        self.mechanism.loss(measure)
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        self.0.loss_at(measure, distance)
+        self.mechanism.loss_at(measure, distance)
     }
 }
 
@@ -105,6 +126,8 @@ where
     type Answer = Answer;
 
     fn step(&mut self, query: Query, coins: &mut Coins<'_>) -> Result<Answer, Fault> {
-        self.0.step(query.try_into()?, coins).map(Into::into)
+        let query = query.try_into()?;
+        let answer = self.1.run(coins, |coins| self.0.step(query, coins))?;
+        Ok(answer.into())
     }
 }

@@ -12,7 +12,8 @@ use toml::Spanned;
 
 use crate::issuer::{Issuer, IssuerConfig};
 use crate::limits::Limits;
-use crate::loss::{LossText, MeasureName};
+use crate::loss::LossText;
+use crate::rule::{Rule, RuleText};
 use crate::tls::TlsFiles;
 use crate::token::TokenHash;
 
@@ -69,6 +70,8 @@ struct WrittenDataset {
     ledger: Spanned<LedgerPlace>,
     schema: Spanned<toml::Value>,
     budget: Spanned<LossText>,
+    #[serde(default)]
+    rule: Option<Spanned<RuleText>>,
     #[serde(default)]
     halting: bool,
     #[serde(default)]
@@ -200,6 +203,8 @@ pub struct DatasetConfig {
     pub ledger: LedgerPlace,
     pub schema: Schema,
     pub budget: LossText,
+    pub rule_text: RuleText,
+    pub rule: Rule,
     pub halting: bool,
     pub smallest: Option<LossText>,
     pub share_questions: bool,
@@ -359,20 +364,19 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
                 None
             }
         };
-        let measure = dataset.budget.get_ref().measure();
-        if measure.is_none() {
-            let problem = "a budget is {epsilon}, {epsilon, delta}, {rho} or {mu}";
-            complaints.at(dataset.budget.span().start, problem);
-        }
-        let fits = |loss: &LossText| {
-            let found = loss.measure();
-            let pure = (Some(MeasureName::Pure), Some(MeasureName::Approx));
-            found.is_some() && (found == measure || (found, measure) == pure)
-        };
+        let budget = dataset.budget.get_ref();
+        let rule_text = dataset.rule.as_ref().map(|rule| rule.get_ref().clone());
+        let rule_text = rule_text.unwrap_or_default();
+        let rule = Rule::read(budget, &rule_text).map_err(|problem| {
+            let written = dataset.rule.as_ref().map(Spanned::span);
+            complaints.at(written.unwrap_or(dataset.budget.span()).start, problem);
+        });
+        // What launches lose is stated in one way; an error has been said where the rule has one.
+        let reads = |loss: &LossText| rule.as_ref().map_or(Ok(()), |rule| rule.reads(loss));
         if let Some(smallest) = &dataset.smallest
-            && !fits(smallest.get_ref())
+            && let Err(problem) = reads(smallest.get_ref())
         {
-            let problem = "the smallest loss is stated as the budget is";
+            let problem = format!("the smallest loss: {problem}");
             complaints.at(smallest.span().start, problem);
         }
         let mut seats = Vec::new();
@@ -382,18 +386,20 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
                 complaints.at(place, format!("there is no analyst {analyst:?}"));
             }
             let quota = seat.into_inner().quota;
-            if quota.as_ref().is_some_and(|quota| !fits(quota)) {
-                complaints.at(place, "a quota is stated as the budget is");
+            if let Some(Err(problem)) = quota.as_ref().map(&reads) {
+                complaints.at(place, format!("a quota: {problem}"));
             }
             seats.push((analyst, quota));
         }
-        if let Some(schema) = schema {
+        if let (Some(schema), Ok(rule)) = (schema, rule) {
             datasets.push(DatasetConfig {
                 name,
                 data: dataset.data.into_inner().in_folder(folder),
                 ledger: dataset.ledger.into_inner().in_folder(folder),
                 schema,
                 budget: dataset.budget.into_inner(),
+                rule_text,
+                rule,
                 halting: dataset.halting,
                 smallest: dataset.smallest.map(Spanned::into_inner),
                 share_questions: dataset.share_questions,

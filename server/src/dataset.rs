@@ -14,6 +14,7 @@ use crate::config::DatasetConfig;
 use crate::data::Data;
 use crate::limits::lock;
 use crate::problem::{Code, Problem};
+use crate::rule::RuleText;
 use crate::seat::{self, Seat, Terms};
 use crate::view::{DatasetView, budget_view};
 
@@ -23,6 +24,8 @@ pub struct Dataset {
     pub schema: Schema,
     pub ledger: Ledger,
     pub data: Arc<Data>,
+    /// How losses add up.
+    rule: RuleText,
     share_questions: bool,
     pub seats: BTreeMap<String, Arc<dyn Seat>>,
     /// The curator's, to read.
@@ -34,7 +37,7 @@ pub struct Dataset {
 impl Dataset {
     pub fn new(config: DatasetConfig, data: Data, ledger: Ledger) -> Result<Arc<Self>, String> {
         let terms = Terms {
-            budget: config.budget,
+            rule: config.rule,
             halting: config.halting,
             smallest: config.smallest,
             analysts: config.analysts,
@@ -48,6 +51,7 @@ impl Dataset {
             schema: config.schema,
             ledger,
             data,
+            rule: config.rule_text,
             share_questions: config.share_questions,
             seats: names.zip(seats).collect(),
             budget,
@@ -115,6 +119,7 @@ impl Dataset {
         Ok(DatasetView {
             name: self.name.clone(),
             schema: self.schema.clone(),
+            rule: self.rule.clone(),
             budget: budget_view(&**seat)?,
         })
     }

@@ -9,7 +9,7 @@ use crate::loss::LossText;
 use crate::place::Place;
 use crate::problem::{Code, Problem};
 use crate::question::{Opening, Release, Share};
-use crate::seat::Launch;
+use crate::seat::{Launch, NO_SHARES};
 use crate::service::Service;
 use crate::view::{ChildView, Released};
 
@@ -89,11 +89,12 @@ impl Service {
             hits: asked.hits(),
             key,
         };
-        let child = Child::new(about, decided?)?;
+        // First of all: whatever fails from now on, a retry with the key finds the child.
+        let child = self.children.add(Child::new(about, decided?)?);
         Ok(ChildView {
             loss: Some(cost),
             remaining: Some(place.seat.remaining()?),
-            ..self.children.add(child).view()?
+            ..child.view()?
         })
     }
 
@@ -104,9 +105,7 @@ impl Service {
         share: &Share,
     ) -> Result<ChildView, Problem> {
         if place.name != place.dataset.name {
-            return Err(Problem::invalid_query(
-                "a share has no shares: reserve it in the dataset",
-            ));
+            return Err(Problem::invalid_query(NO_SHARES));
         }
         if !config::is_name(&share.name) {
             let rule = "a share's name has 1 to 64 letters, digits, `-`, `_` and `.`";
@@ -127,10 +126,11 @@ impl Service {
         let description = Description::new("Filter").with("name", &share.name);
         self.log(analyst, place, &description, &share.budget, &decided);
         let child = analyst.share(&place.dataset.name, &share.name, decided?);
+        let child = self.children.add(child);
         Ok(ChildView {
             loss: Some(share.budget.clone()),
             remaining: Some(place.seat.remaining()?),
-            ..self.children.add(child).view()?
+            ..child.view()?
         })
     }
 
@@ -161,7 +161,8 @@ impl Service {
         tracing::info!(
             analyst = analyst.name,
             dataset = place.dataset.name,
-            question = %question,
+            // As a value: what an analyst writes cannot begin a line of the log.
+            question = question.to_string(),
             cost = %serde_json::to_string(cost).unwrap_or_default(),
             decision,
             "launch",

@@ -6,6 +6,7 @@ mod answer;
 mod asking;
 mod body;
 mod children;
+mod coins;
 mod config;
 mod data;
 mod dataset;
@@ -23,6 +24,7 @@ mod page;
 mod place;
 mod problem;
 mod question;
+mod rule;
 mod seat;
 mod service;
 mod terminal;
@@ -30,6 +32,8 @@ mod timeline;
 mod tls;
 mod token;
 mod view;
+#[cfg(test)]
+mod vocabulary_tests;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

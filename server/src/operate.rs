@@ -151,6 +151,15 @@ fn lines(
     }
 }
 
+/// A text for a terminal: analysts wrote parts of it, and control characters could write anything.
+fn printable(text: &str) -> String {
+    let escaped = |character: char| match character.is_control() {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
 pub fn show(file: &Path, name: &str) -> Done {
     let ledger = open_ledger(&dataset(file, name)?)?;
     let mut out = io::stdout().lock();
@@ -170,7 +179,11 @@ pub fn show(file: &Path, name: &str) -> Done {
             writeln!(
                 out,
                 "{:>6}  {}  {:<12}  {decision}{times}  {}  {}",
-                entry.sequence, entry.time, entry.party, entry.loss, entry.mechanism,
+                entry.sequence,
+                entry.time,
+                entry.party,
+                entry.loss,
+                printable(&entry.mechanism.to_string()),
             )
         }
         Line::Outcome(done) => {

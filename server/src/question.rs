@@ -1,8 +1,8 @@
 //! The vocabulary: what can be launched and asked, in JSON.
 
 use queryables::compose::BoxedRelease;
-use queryables::machine::{Mechanism, Released};
-use queryables::mechanisms::table::{Cells, PerGroup, RowsOf, TableQuery};
+use queryables::machine::{Description, Mechanism, Released};
+use queryables::mechanisms::table::{Cells, PerGroup, Report, RowsOf, TableQuery};
 use queryables::mechanisms::{
     AboveThreshold, Accuracy, Choice, Estimates, MultiplicativeWeights, PermuteAndFlip, QueryExt,
 };
@@ -328,10 +328,8 @@ macro_rules! answered {
         })
     }};
     (table, $mechanism:ident, $confidence:ident) => {{
-        let inner = $mechanism.clone();
-        ThroughExt::<Data>::mapped($mechanism, move |answers: Vec<_>| {
-            Answer::from(inner.report(&answers, $confidence))
-        })
+        let reported = $mechanism.reported::<Data>($confidence);
+        ThroughExt::<Data>::mapped(reported, |report: Report| Answer::from(report))
     }};
 }
 
@@ -355,13 +353,13 @@ macro_rules! statistic {
         if let Some(rows) = $asked.rows_per_person {
             query = query.rows_per_person(rows);
         }
-        let mut groupings = $asked.by.iter().map(|by| by.grouping($schema));
-        match groupings.next().transpose()? {
+        let mut groupings = groupings($schema, &$asked.by)?.into_iter();
+        match groupings.next() {
             None => ready!(one, query, $asked, $error),
             Some(first) => {
                 let mut query = query.grouped(first);
                 for grouping in groupings {
-                    query = query.grouped(grouping?);
+                    query = query.grouped(grouping);
                 }
                 ready!(table, query, $asked, $error)
             }
@@ -402,6 +400,13 @@ impl Release {
 }
 
 impl By {
+    fn column(&self) -> &str {
+        match self {
+            Self::Categories(column) => column,
+            Self::Buckets(buckets) => &buckets.column,
+        }
+    }
+
     fn grouping(&self, schema: &Schema) -> Result<Grouping, Problem> {
         Ok(match self {
             Self::Categories(column) => Grouping::of(schema, column)?,
@@ -410,11 +415,28 @@ impl By {
     }
 }
 
+/// The most groups of one answer. Each is a line of the reply, and of the record: a question of some
+/// hundred bytes could otherwise ask for hundreds of megabytes.
+const MOST_GROUPS: usize = 1 << 14;
+
+fn groupings(schema: &Schema, by: &[By]) -> Result<Vec<Grouping>, Problem> {
+    let groupings = by.iter().map(|by| by.grouping(schema));
+    let groupings = groupings.collect::<Result<Vec<_>, _>>()?;
+    let lengths = groupings.iter().map(Grouping::len);
+    match lengths.fold(1, usize::saturating_mul) <= MOST_GROUPS {
+        true => Ok(groupings),
+        false => {
+            let problem = format!("an answer has at most {MOST_GROUPS} groups");
+            Err(Problem::invalid_query(problem))
+        }
+    }
+}
+
 /// The number of rows that satisfy a condition, in each group.
 fn counts(
     schema: &Schema,
     condition: Option<&Written>,
-    groupings: impl IntoIterator<Item = Result<Grouping, Problem>>,
+    groupings: impl IntoIterator<Item = Grouping>,
 ) -> Result<TableQuery<RowsOf, PerGroup>, Problem> {
     let mut count = schema.count();
     if let Some(condition) = condition {
@@ -423,16 +445,16 @@ fn counts(
     let mut groupings = groupings.into_iter();
     let first = groupings.next();
     let first = first.ok_or_else(|| Problem::invalid_query("`by` names at least one column"))?;
-    let mut grouped = count.grouped(first?);
+    let mut grouped = count.grouped(first);
     for grouping in groupings {
-        grouped = grouped.grouped(grouping?);
+        grouped = grouped.grouped(grouping);
     }
     Ok(grouped)
 }
 
 impl Largest {
     fn ready(&self, schema: &Schema) -> Result<Ready, Problem> {
-        let groupings = self.by.iter().map(|by| by.grouping(schema));
+        let groupings = groupings(schema, &self.by)?;
         let scores = counts(schema, self.condition.as_ref(), groupings)?.scores()?;
         let epsilon: Epsilon = read("epsilon", &self.epsilon)?;
         let choice = Choice::by(AddRemove, PermuteAndFlip, scores.clone(), epsilon)?;
@@ -446,7 +468,7 @@ impl Largest {
 
 impl Quantiles {
     fn ready(&self, schema: &Schema) -> Result<Ready, Problem> {
-        let groupings = [self.of.grouping(schema)];
+        let groupings = [self.of.grouping(schema)?];
         let counts = counts(schema, self.condition.as_ref(), groupings)?;
         let epsilon: Epsilon = read("epsilon", &self.epsilon)?;
         let quantiles = counts.quantiles(AddRemove, self.quantiles.iter().copied(), epsilon)?;
@@ -532,8 +554,7 @@ impl Opening {
                 (asking::open(search), accuracy)
             }
             Self::MultiplicativeWeights(asked) => {
-                let groupings = asked.by.iter().map(|by| by.grouping(schema));
-                let cells = Cells::of_groupings(schema, groupings.collect::<Result<Vec<_>, _>>()?)?;
+                let cells = Cells::of_groupings(schema, groupings(schema, &asked.by)?)?;
                 let epsilon: Epsilon = read("epsilon", &asked.epsilon)?;
                 let Weights {
                     rows,
@@ -545,7 +566,16 @@ impl Opening {
                     cells, rows, threshold, updates, epsilon,
                 )?;
                 let accuracy = weights.accuracy(confidence);
-                (asking::open(weights), accuracy)
+                // The columns and the schema say what the cells are: a launch with a key is compared.
+                let columns = asked.by.iter().map(By::column).collect::<Vec<_>>();
+                let description = Description::new("MultiplicativeWeights")
+                    .with("by", columns.join(", "))
+                    .with("rows", rows)
+                    .with("threshold", threshold)
+                    .with("updates", updates)
+                    .with("epsilon", epsilon)
+                    .with("schema", schema.digest());
+                (asking::open_as(weights, description), accuracy)
             }
             Self::ContinualCount(asked) => asked.mechanism(schema, confidence)?,
             Self::Filter(_) => return Ok(None),
@@ -560,7 +590,7 @@ impl Opening {
 
 impl OverTime {
     fn mechanism(&self, schema: &Schema, confidence: Confidence) -> Result<(Open, u128), Problem> {
-        let groupings = [self.of.grouping(schema)];
+        let groupings = [self.of.grouping(schema)?];
         let counts = counts(schema, self.condition.as_ref(), groupings)?.over_time()?;
         Ok(match &self.noise {
             Noise::Laplace { epsilon } => {

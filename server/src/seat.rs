@@ -7,23 +7,22 @@ use queryables::account::{
     Accounting, Accumulator, Capped, ChildLoss, DefaultAccumulator, LaunchesLeft, ValidConcurrently,
 };
 use queryables::compose::{AnyFilter, BoxedMechanism, BoxedRelease, Filter, LaunchError, Refusal};
-use queryables::ledger::{Ledger, LedgerError, LedgerFilter, LedgerRule};
+use queryables::ledger::{Ledger, LedgerError, LedgerRule};
 use queryables::ledger::{Party, StoreError};
 use queryables::machine::{BoxedMachine, Coins, Description, DomainMismatch, Fault};
 use queryables::machine::{Mechanism, Public, Released};
 use queryables::privacy::facts::Fact;
-use queryables::privacy::{
-    AddRemove, AnyLoss, AnyMeasure, ApproxDp, Distance, Gdp, Prices, Private, PureDp,
-};
-use queryables::privacy::{UnknownLoss, ZCdp};
+use queryables::privacy::{AddRemove, AnyMeasure, Distance, Prices, Private, UnknownLoss};
 use queryables::queryable::Queryable;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::asking::Query;
+use crate::coins::Source;
 use crate::data::Data;
-use crate::loss::{LossText, MeasureName, ReadsLoss};
+use crate::loss::{LossText, ReadsLoss};
 use crate::problem::{Code, Problem, Refused};
+use crate::rule::{Rule, each_rule};
 
 /// A mechanism whose type is erased, and which every measure prices by what it states.
 pub struct Stated<M>(pub M);
@@ -41,7 +40,7 @@ macro_rules! stated {
             type Machine = $Machine;
 
             fn start(&self, data: &Arc<Data>, coins: &mut Coins<'_>) -> Result<$Machine, Fault> {
-                self.0.start(data, coins)
+                Source::default().run(coins, |coins| self.0.start(data, coins))
             }
 
             fn check(&self, data: Public<'_, Data>) -> Result<(), DomainMismatch> {
@@ -130,23 +129,27 @@ pub trait Seat: Send + Sync {
 }
 
 /// How shares are opened, which needs the measure.
-type Reserve<F> = dyn Fn(&Party<Data, F>, &str, &LossText) -> Result<LedgerFilter<Data, F>, Problem>
-    + Send
-    + Sync;
+type Reserve<F> =
+    dyn Fn(&Party<Data, F>, &str, &LossText) -> Result<Arc<dyn Seat>, Problem> + Send + Sync;
 
 struct PartySeat<F: LedgerRule> {
     party: Party<Data, F>,
     /// The same party, to read everything at the same moment.
     erased: AnyFilter<Data>,
+    /// In what launches state their losses.
+    measure: F::Children,
+    /// In what the budget is stated.
+    whole: F::Whole,
     quota: Option<ChildLoss<F>>,
     smallest: Option<ChildLoss<F>>,
     reserve: Arc<Reserve<F>>,
 }
 
-impl<Me, F> Seat for PartySeat<F>
+impl<Me, W, F> Seat for PartySeat<F>
 where
     Me: Prices<Fact> + ReadsLoss<Loss: Clone + Display + Send + Sync>,
-    F: LedgerRule<Children = Me, Whole = Me> + 'static,
+    W: ReadsLoss<Loss: Clone + Display + Send + Sync>,
+    F: LedgerRule<Children = Me, Whole = W> + 'static,
 {
     fn price(&self, launch: &Launch) -> Result<Price, Problem> {
         let (cost, left) = match launch {
@@ -162,7 +165,7 @@ where
         let smallest = self.smallest.as_ref();
         Ok(Price {
             too_small: smallest.is_some_and(|smallest| Me::is_less(&cost, smallest)),
-            cost: Me::write(&cost),
+            cost: self.measure.write(&cost),
             left,
         })
     }
@@ -184,20 +187,12 @@ where
     }
 
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem> {
-        let share = (self.reserve)(&self.party, name, loss)?;
-        let party = share.party(self.party.name());
-        Ok(Arc::new(Self {
-            erased: party.clone().into(),
-            party,
-            quota: None,
-            smallest: self.smallest.clone(),
-            reserve: Arc::clone(&self.reserve),
-        }))
+        (self.reserve)(&self.party, name, loss)
     }
 
     fn loss_of(&self, recorded: &serde_json::Value) -> Result<LossText, String> {
         let loss = Me::Loss::deserialize(recorded).map_err(|error| error.to_string())?;
-        Ok(Me::write(&loss))
+        Ok(self.measure.write(&loss))
     }
 
     fn reading(&self) -> Result<Reading, Problem> {
@@ -207,17 +202,20 @@ where
             tracing::error!(%error, "the ledger cannot be read");
             Code::Unavailable
         })?;
-        let written = |loss: &AnyLoss| loss.get().map(Me::write).unwrap_or_default();
+        let whole = |loss: Option<&W::Loss>| loss.map(|loss| self.whole.write(loss));
+        let left: Option<&Me::Loss> = reading.remaining.get();
         let quotas = match self.quota {
             Some(_) => self.party.quotas_remaining().map_err(unavailable)?,
             None => Vec::new(),
         };
         Ok(Reading {
-            limit: written(&reading.limit),
-            spent: written(&reading.privacy_loss),
-            remaining: written(&reading.remaining),
-            quota: self.quota.as_ref().map(Me::write),
-            quotas: quotas.iter().map(Me::write).collect(),
+            limit: whole(reading.limit.get()).unwrap_or_default(),
+            spent: whole(reading.privacy_loss.get()).unwrap_or_default(),
+            remaining: left
+                .map(|left| self.measure.write(left))
+                .unwrap_or_default(),
+            quota: self.quota.as_ref().map(|quota| self.measure.write(quota)),
+            quotas: quotas.iter().map(|left| self.measure.write(left)).collect(),
             launched: reading.launched,
             halted: reading.halt.is_some(),
         })
@@ -225,13 +223,13 @@ where
 
     fn remaining(&self) -> Result<LossText, Problem> {
         let remaining = self.party.remaining().map_err(unavailable)?;
-        Ok(Me::write(&remaining))
+        Ok(self.measure.write(&remaining))
     }
 }
 
 /// The terms of a dataset's budget.
 pub struct Terms {
-    pub budget: LossText,
+    pub rule: Rule,
     pub halting: bool,
     pub smallest: Option<LossText>,
     /// The analysts, each with a quota or without.
@@ -245,49 +243,48 @@ pub fn seats(
     terms: &Terms,
     data: &Arc<Data>,
 ) -> Result<Vec<Arc<dyn Seat>>, String> {
-    match terms.budget.measure() {
-        Some(MeasureName::Pure) => seats_under(PureDp, ledger, name, terms, data),
-        Some(MeasureName::Approx) => seats_under(ApproxDp, ledger, name, terms, data),
-        Some(MeasureName::Concentrated) => seats_under(ZCdp, ledger, name, terms, data),
-        Some(MeasureName::Gaussian) => seats_under(Gdp, ledger, name, terms, data),
-        None => Err("a budget is {epsilon}, {epsilon, delta}, {rho} or {mu}".to_owned()),
-    }
+    each_rule!(&terms.rule, rule => seats_under(rule.clone(), ledger, name, terms, data))
 }
 
-fn seats_under<Me, G>(
-    measure: Me,
+fn seats_under<F, Me, W, G>(
+    rule: F,
     ledger: &Ledger,
     name: &str,
     terms: &Terms,
     data: &Arc<Data>,
 ) -> Result<Vec<Arc<dyn Seat>>, String>
 where
-    Me: DefaultAccumulator<Accumulator = G> + Prices<Fact> + ReadsLoss + Copy + 'static,
+    F: LedgerRule<Children = Me, Whole = W> + ValidConcurrently + 'static,
+    Me: DefaultAccumulator<Accumulator = G> + Prices<Fact> + ReadsLoss + 'static,
     Me::Loss: Clone + Display + Send + Sync,
+    W: ReadsLoss<Loss: Clone + Display + Send + Sync> + 'static,
     G: Accumulator + ValidConcurrently + Accounting<Children = Me, Whole = Me>,
     Capped<G>: LedgerRule<Children = Me, Whole = Me> + 'static,
     Filter<Capped<G>>: Private<Me, AddRemove>,
 {
-    let filter = Filter::concurrent(measure, Me::read(&terms.budget)?);
+    let (measure, whole) = (rule.children().clone(), rule.whole().clone());
+    let filter = Filter::concurrent_with(rule);
     let filter = if terms.halting {
         filter.halting()
     } else {
         filter
     };
+    // Who one person is, and the schema, are terms of it: under others it does not go on.
     let filter = ledger
-        .start(name, &filter, data)
+        .start_table(name, &filter, data)
         .map_err(|error| error.to_string())?;
-    let reserve = move |party: &Party<Data, Capped<G>>, name: &str, loss: &LossText| {
-        let loss = Me::read(loss).map_err(Problem::invalid_query)?;
-        let share = Filter::concurrent(measure, loss);
-        party.reserve(name, &share).map_err(problem)
+    let smallest = terms.smallest.as_ref();
+    let smallest = smallest.map(|loss| measure.read(loss)).transpose()?;
+    let reserve: Arc<Reserve<F>> = {
+        let (measure, smallest) = (measure.clone(), smallest.clone());
+        Arc::new(move |party, name, loss| share(&measure, smallest.clone(), party, name, loss))
     };
-    let reserve: Arc<Reserve<Capped<G>>> = Arc::new(reserve);
-    let smallest = terms.smallest.as_ref().map(Me::read).transpose()?;
-    let seat = |party: Party<Data, Capped<G>>, quota| -> Arc<dyn Seat> {
+    let seat = |party: Party<Data, F>, quota| -> Arc<dyn Seat> {
         Arc::new(PartySeat {
             erased: party.clone().into(),
             party,
+            measure: measure.clone(),
+            whole: whole.clone(),
             quota,
             smallest: smallest.clone(),
             reserve: Arc::clone(&reserve),
@@ -296,7 +293,10 @@ where
     let mut seats = Vec::new();
     for (analyst, quota) in &terms.analysts {
         let mut party = filter.party(analyst);
-        let quota = quota.as_ref().map(Me::read).transpose()?;
+        let quota = quota
+            .as_ref()
+            .map(|quota| measure.read(quota))
+            .transpose()?;
         if let Some(quota) = &quota {
             let words = |error: StoreError| error.to_string();
             let quota = filter.quota(analyst, quota.clone()).map_err(words)?;
@@ -307,6 +307,42 @@ where
     seats.push(seat(filter.party("curator"), None));
     Ok(seats)
 }
+
+/// A share: in it losses are added, in the measure in which launches state them.
+fn share<F, Me, G>(
+    measure: &Me,
+    smallest: Option<Me::Loss>,
+    party: &Party<Data, F>,
+    name: &str,
+    loss: &LossText,
+) -> Result<Arc<dyn Seat>, Problem>
+where
+    F: LedgerRule<Children = Me, Whole: ReadsLoss<Loss: Display>>,
+    Me: DefaultAccumulator<Accumulator = G> + Prices<Fact> + ReadsLoss + 'static,
+    Me::Loss: Clone + Display + Send + Sync,
+    G: Accumulator + ValidConcurrently + Accounting<Children = Me, Whole = Me>,
+    Capped<G>: LedgerRule<Children = Me, Whole = Me> + 'static,
+    Filter<Capped<G>>: Private<Me, AddRemove>,
+{
+    let loss = measure.read(loss).map_err(Problem::invalid_query)?;
+    let share = Filter::concurrent(measure.clone(), loss);
+    let share = party.reserve(name, &share).map_err(problem)?;
+    let party = share.party(party.name());
+    Ok(Arc::new(PartySeat {
+        erased: party.clone().into(),
+        party,
+        measure: measure.clone(),
+        whole: measure.clone(),
+        quota: None,
+        smallest,
+        reserve: Arc::new(|_: &Party<Data, Capped<G>>, _, _| {
+            Err(Problem::invalid_query(NO_SHARES))
+        }),
+    }))
+}
+
+/// What a share says when another is to be reserved in it.
+pub const NO_SHARES: &str = "a share has no shares: reserve it in the dataset";
 
 /// The store's own words stay here: they are for the operator.
 fn unavailable(error: StoreError) -> Problem {

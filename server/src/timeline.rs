@@ -70,6 +70,7 @@ pub fn svg(dataset: &str, unit: &str, limit: &str, entries: &[Entry]) -> String 
 <path class="refused" d="{marks}" fill="none" stroke="#a4200b" stroke-width="2"/>
 <text x="{}" y="{}" text-anchor="end">{limit}</text>
 <text x="{}" y="{bottom}" text-anchor="end">0</text>
+<text x="{}" y="{:.2}" text-anchor="end">{spent}</text>
 <text x="{LEFT}" y="{}">{times}</text>
 </svg>
 "##,
@@ -80,6 +81,8 @@ pub fn svg(dataset: &str, unit: &str, limit: &str, entries: &[Entry]) -> String 
         LEFT - 6.0,
         TOP + 4.0,
         LEFT - 6.0,
+        LEFT + WIDTH,
+        down(spent) - 6.0,
         bottom + 20.0,
     )
 }

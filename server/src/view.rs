@@ -10,6 +10,7 @@ use crate::children::{Child, Opened};
 use crate::loss::LossText;
 use crate::problem::Problem;
 use crate::question::Written;
+use crate::rule::RuleText;
 use crate::seat::Seat;
 
 /// Who has the token of a request.
@@ -36,11 +37,14 @@ pub struct DatasetView {
     /// Columns with their public domains, and who one person is.
     #[schema(value_type = Object)]
     pub schema: Schema,
+    /// How the losses of launches add up: `"sum"`, or another rule with its parameters.
+    pub rule: RuleText,
     #[serde(flatten)]
     pub budget: BudgetView,
 }
 
-/// A budget, as an analyst sees it. Losses are stated under the measure of the budget.
+/// A budget, as an analyst sees it. `limit` and `spent` are stated in the measure of the budget; what is
+/// left, and quotas, in that of launches, which is the same unless the rule says another.
 #[derive(Serialize, ToSchema)]
 pub struct BudgetView {
     pub limit: LossText,

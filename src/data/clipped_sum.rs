@@ -91,7 +91,8 @@ impl ClippedSum {
         &self.total
     }
 
-    /// Adds the vectors of one chunk of records. If a record panics, nothing is added.
+    /// Adds the vectors of one chunk of records, at most [`CHUNK`] of them. If a record panics, nothing is
+    /// added.
     pub(super) fn take<R>(
         &mut self,
         records: impl Iterator<Item = R>,

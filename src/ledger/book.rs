@@ -81,6 +81,19 @@ impl<F: LedgerRule> Book<F> {
         }
     }
 
+    /// Takes up those states of a copy that are later than these. All of them were written.
+    pub(super) fn advance(&mut self, copy: &mut Self) {
+        if copy.version > self.version {
+            self.launches.exchange(&mut copy.launches);
+            self.version = copy.version;
+        }
+        for (quota, copied) in self.quotas.iter_mut().zip(&mut copy.quotas) {
+            if copied.version > quota.version {
+                std::mem::swap(quota, copied);
+            }
+        }
+    }
+
     /// Takes up what the store has later than this; whether there was anything.
     pub(super) fn renew(&mut self, store: &dyn Store) -> Result<bool, StoreError> {
         let quotas = self.quotas.iter();

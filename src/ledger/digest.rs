@@ -10,6 +10,8 @@ use crate::machine::Description;
 
 /// The longest value that is recorded as it is, in bytes.
 const LONGEST: usize = 200;
+/// The longest JSON that is.
+const LONGEST_JSON: usize = 4096;
 /// Of a longer one, this many characters; the digest says the rest.
 const SHOWN: usize = 60;
 /// What is recorded as it is does not contain it, so that nobody can write a digest by hand.
@@ -22,13 +24,15 @@ const ALL: &str = "of all ";
 /// many parameters that are too long together those of all of them.
 pub(super) fn recorded(description: Description) -> Description {
     let is_short_enough = |short: &Description| length(short) <= LONGEST_DESCRIPTION;
-    let each_is_short = description.parameters().all(|(_, value)| is_short(value));
+    let each_is_short = description
+        .parameters()
+        .all(|(key, value)| is_short(key, value));
     if each_is_short && is_short_enough(&description) {
         return description;
     }
     let short = Description::new(description.name().to_owned());
     let mut short = description.parameters().fold(short, |short, (key, value)| {
-        if is_short(value) {
+        if is_short(key, value) {
             short.with(key.to_owned(), value)
         } else {
             short.with(key.to_owned(), digested(value, ""))
@@ -46,8 +50,14 @@ pub(super) fn recorded(description: Description) -> Description {
     }
 }
 
-fn is_short(value: &str) -> bool {
-    value.len() <= LONGEST && !value.contains(MARK)
+fn is_short(key: &str, value: &str) -> bool {
+    // Half of JSON is nothing to a program.
+    let longest = if key.ends_with(".json") {
+        LONGEST_JSON
+    } else {
+        LONGEST
+    };
+    value.len() <= longest && !value.contains(MARK)
 }
 
 /// All parameters in JSON, which quotes each text: another list is another text.

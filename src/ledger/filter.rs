@@ -19,7 +19,7 @@ use super::store::Store;
 use super::text::writable;
 use super::{LedgerError, LedgerErrorOf, OpenError, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{Discipline, Filter, Halt, Interleaved, LaunchError, Terms, ledgered_parts};
+use crate::compose::{Discipline, Filter, HaltOf, Interleaved, LaunchError, Terms, ledgered_parts};
 use crate::machine::{Description, Fault, Stop, StopToken, discard};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::started;
@@ -104,8 +104,6 @@ impl<D: ?Sized> Drop for Quiet<D> {
     }
 }
 
-type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
-
 /// What every entry of a filter says.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
@@ -114,8 +112,8 @@ pub(super) struct Header {
     pub(super) whole: Value,
     pub(super) relation: &'static str,
     pub(super) distance: u64,
-    /// Of a table, who one person is and the schema's digest.
-    pub(super) table: Option<Value>,
+    /// [`LedgerData::terms`](super::LedgerData::terms).
+    pub(super) data: Option<Description>,
 }
 
 /// What every entry of a party in a filter says. Entries share it.
@@ -137,7 +135,7 @@ where
         name: &str,
         filter: &Filter<F, R, X>,
         data: &Arc<D>,
-        table: Option<Value>,
+        said: Option<Description>,
         (token, above): (&StopToken, Vec<Arc<str>>),
     ) -> Result<Self, OpenError> {
         let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
@@ -150,7 +148,7 @@ where
             whole: value(fresh.whole())?,
             relation: R::NAME,
             distance: terms.first.steps(),
-            table,
+            data: said,
         });
         let halts = launches.gate.halts;
         let terms_text = seal(&FilterTerms {
@@ -161,7 +159,7 @@ where
             whole: &header.whole,
             relation: header.relation,
             distance: header.distance,
-            table: header.table.as_ref(),
+            data: header.data.as_ref(),
             children: Description::of::<X>().name().to_owned(),
             at_most: launches.gate.count_limit,
             halts,
@@ -353,7 +351,7 @@ struct FilterTerms<'a> {
     relation: &'a str,
     distance: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    table: Option<&'a Value>,
+    data: Option<&'a Description>,
     children: String,
     at_most: Option<u64>,
     halts: bool,

@@ -103,6 +103,25 @@ pub(super) fn write<D: ?Sized, F: LedgerRule, X: Discipline>(
             Err(StoreError::Changed) => continue,
             Err(error) => return Err(LedgerError::Store(error).into()),
         };
+        if matches!(receipt, Receipt::Queued { .. }) {
+            // Others queue up meanwhile, unless each launch freezes the one before: then their order counts.
+            let kept = X::FREEZES.then_some(book);
+            match shared.store.sync(&receipt) {
+                Ok(()) => {}
+                Err(StoreError::Changed) => continue,
+                Err(error) => return Err(LedgerError::Store(error).into()),
+            }
+            let version = launch.book.version;
+            let mut book = kept.unwrap_or_else(|| shared.book());
+            book.advance(&mut launch.book);
+            let decided = launch.decided.take();
+            let decided = decided.map(|decided| decided.map(|()| book.launches.ticket::<X>()));
+            return Ok(Written {
+                receipt,
+                decided,
+                version,
+            });
+        }
         let mut decided = None;
         if matches!(receipt, Receipt::Written { .. }) {
             book.exchange(&mut launch.book);

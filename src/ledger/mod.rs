@@ -28,6 +28,7 @@
 //! much of it, and does not bound what anybody learns.
 
 mod book;
+mod data;
 mod digest;
 mod entry;
 mod erased;
@@ -53,6 +54,7 @@ mod store;
 mod text;
 mod time;
 
+pub use data::{LedgerData, kinds};
 pub use entry::{DamagedLine, Decision, Entry, Line, Outcome, OutcomeLine, read_lines};
 use error::LedgerErrorOf;
 pub use error::{LedgerError, OpenError};
@@ -74,11 +76,6 @@ use self::text::writable;
 use crate::compose::{Discipline, Filter};
 use crate::machine::{Fault, Mechanism, Public, PublicView, StopToken, guarded};
 use crate::privacy::Relation;
-#[cfg(feature = "table")]
-use crate::{
-    machine::PublicMetadata,
-    table::{Schema, Table},
-};
 
 /// The budgets of one dataset and the record of its launches, in a [`Store`].
 ///
@@ -181,8 +178,8 @@ impl Ledger {
     /// survive, [add](crate::account::time_uniform::TimeUniformOdometer::add) each loss to a copy and write the copy down
     /// ([`SavedRule`]) before the release; after a restart, start it from what was written.
     ///
-    /// For a table take `start_table`, which also writes down who one person is: here nothing of the schema
-    /// is a term, and nobody notices if the next start has another.
+    /// On a table, who one person is and the digest of the schema are terms of the filter, beside the
+    /// relation ([`LedgerData`]): under another schema it does not go on.
     ///
     /// [`Odometer::capped`]: crate::compose::Odometer::capped
     /// [`TimeUniform`]: crate::compose::TimeUniform
@@ -193,77 +190,14 @@ impl Ledger {
     /// [`StoreError::OtherTerms`] if it began with other terms, such as another budget;
     /// [`StoreError::TooLong`] or [`StoreError::Unwritable`] if the name cannot be kept; and what else
     /// the store says.
-    pub fn start<D, F, R, X>(
+    pub fn start<D, F, R, X, K>(
         &self,
         name: &str,
         filter: &Filter<F, R, X>,
         data: &Arc<D>,
     ) -> Result<LedgerFilter<D, F, R, X>, OpenError>
     where
-        D: ?Sized,
-        F: LedgerRule,
-        R: Relation,
-        X: Discipline,
-    {
-        self.open_filter(name, filter, data, None)
-    }
-
-    /// Starts a filter on a table, as [`start`](Self::start) does. Who one person is and the digest of the
-    /// schema are terms of it, beside the relation: under another schema it does not go on.
-    ///
-    /// ```
-    /// use queryables::ledger::Ledger;
-    /// use queryables::prelude::*;
-    /// use queryables::table::{Column, Kind, RowTable, Schema};
-    /// use std::sync::Arc;
-    ///
-    /// let columns = [Column::new("patient", Kind::Whole), Column::whole("age", 0..=120)];
-    /// let schema = Schema::of_people("patient", columns)?;
-    /// let table = Arc::new(RowTable::new(&schema, vec![vec![Some(1.into()), Some(30.into())]])?);
-    /// let ledger = Ledger::in_memory("patients, March")?.keeping_answers();
-    /// let budget = Filter::concurrent(PureDp, epsilon!(1));
-    /// let filter = ledger.start_table("clinic", &budget, &table)?;
-    ///
-    /// let adults = schema.count().filter("age >= 18")?.laplace(epsilon!(0.4))?;
-    /// let ana = filter.party("Ana");
-    /// let first: f64 = ana.recall_or_release(&adults)?;
-    /// // The same question again is not charged again.
-    /// assert_eq!(ana.recall_or_release(&adults)?, first);
-    /// assert_eq!(filter.remaining()?, epsilon!(0.6));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As for [`start`](Self::start). [`StoreError::OtherTerms`] says which terms differ.
-    #[cfg(feature = "table")]
-    pub fn start_table<T, F, R, X>(
-        &self,
-        name: &str,
-        filter: &Filter<F, R, X>,
-        table: &Arc<T>,
-    ) -> Result<LedgerFilter<T, F, R, X>, OpenError>
-    where
-        T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-        F: LedgerRule,
-        R: Relation,
-        X: Discipline,
-    {
-        let schema = table.metadata();
-        let person = filter::value(schema.person())?;
-        let terms = serde_json::json!({ "person": person, "schema": schema.digest() });
-        self.open_filter(name, filter, table, Some(terms))
-    }
-
-    fn open_filter<D, F, R, X>(
-        &self,
-        name: &str,
-        filter: &Filter<F, R, X>,
-        data: &Arc<D>,
-        table: Option<serde_json::Value>,
-    ) -> Result<LedgerFilter<D, F, R, X>, OpenError>
-    where
-        D: ?Sized,
+        D: LedgerData<K> + ?Sized,
         F: LedgerRule,
         R: Relation,
         X: Discipline,
@@ -271,6 +205,7 @@ impl Ledger {
         writable("a filter's name", name)?;
         guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
             .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
+        let terms = guarded(|| Ok(data.terms()))?;
         let token = StopToken::default();
         LedgerFilter::open(
             &self.store,
@@ -278,7 +213,7 @@ impl Ledger {
             name,
             filter,
             data,
-            table,
+            terms,
             (&token, Vec::new()),
         )
     }

@@ -101,7 +101,7 @@ where
     /// What a party asked is its own. It is reused for others only where the curator has put them into one
     /// [group](super::LedgerFilter::party_of).
     ///
-    /// [`Ledger::start_table`](super::Ledger::start_table) has an example. Questions are the same if their
+    /// [`LedgerData`](super::LedgerData) has an example. Questions are the same if their
     /// descriptions are, as for [`release_once`](Self::release_once).
     ///
     /// # Errors

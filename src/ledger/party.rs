@@ -286,9 +286,11 @@ where
     ) -> Result<Keyed, DenialOf<F>> {
         let written = write::<D, F, X>(&self.seat, price, mechanism, key)?;
         match written.receipt {
-            Receipt::Written { sequence, .. } => {
-                let synced = self.shared().store.sync(&written.receipt);
-                synced.map_err(LedgerError::Store)?;
+            Receipt::Written { sequence, .. } | Receipt::Queued { sequence, .. } => {
+                if matches!(written.receipt, Receipt::Written { .. }) {
+                    let synced = self.shared().store.sync(&written.receipt);
+                    synced.map_err(LedgerError::Store)?;
+                }
                 let ticket = match written.decided {
                     Some(Ok(ticket)) => self.watched(ticket, written.version),
                     Some(Err(error)) => return Err(error),

@@ -108,8 +108,8 @@ where
         let mut above = shared.above.clone();
         above.push(Arc::clone(&shared.header.filter));
         let (store, keeps) = (&shared.store, shared.keeps_answers);
-        let (table, stops) = (shared.header.table.clone(), (&token, above));
-        let share = LedgerFilter::open(store, keeps, &full, share, data, table, stops);
+        let (said, stops) = (shared.header.data.clone(), (&token, above));
+        let share = LedgerFilter::open(store, keeps, &full, share, data, said, stops);
         Ok(share?)
     }
 }

@@ -6,10 +6,7 @@ use serde_json::Value;
 use super::StoreError;
 use super::filter::LedgerRule;
 use super::seal::{VERSION, seal, unseal};
-use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::Halt;
-
-type HaltOf<F> = Halt<ChildLoss<F>, WholeLoss<F>>;
+use crate::compose::{Halt, HaltOf};
 
 /// A state that was read.
 pub(super) struct State<F: LedgerRule> {

@@ -78,11 +78,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the store cannot do. Nothing runs then; whether the charge was written may be unknown.
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError>;
 
-    /// Waits until what was written is durable.
+    /// Waits until what was written is durable, or writes what was [queued](Receipt::Queued).
     ///
     /// # Errors
     ///
-    /// What the store cannot do: nothing may run then.
+    /// What the store cannot do: nothing may run then. [`StoreError::Changed`] of a launch that was queued, if
+    /// it is not written because another one came first: it decides again.
     fn sync(&self, receipt: &Receipt) -> Result<(), StoreError>;
 
     /// Writes what became of a launch. An answer that is kept survives once this has returned. Any other
@@ -167,6 +168,15 @@ pub enum Receipt {
         /// The place in the record.
         sequence: u64,
         /// For the store itself: up to where it must be synced.
+        mark: u64,
+    },
+    /// Decided on states that the store gave, and yet to be written: by [`sync`](Store::sync), which may
+    /// write several launches at once. Until then other launches may be decided on what this one leaves
+    /// behind, but only the store knows of it.
+    Queued {
+        /// The place in the record.
+        sequence: u64,
+        /// For the store itself.
         mark: u64,
     },
     /// The key is known.

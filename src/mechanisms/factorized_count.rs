@@ -95,6 +95,8 @@ pub type FactorizedContinualCount<D, R = AddRemove> =
     Noised<Factorized<Attribute<D, Option<u64>>>, GaussianNoise, R>;
 
 /// What a [`FactorizedContinualCount`] asks.
+///
+/// Example: [`FactorizedContinualCount`].
 #[derive(Clone, Debug)]
 pub struct Factorized<A> {
     time: A,
@@ -213,7 +215,8 @@ impl<A: Source, R: RowRelation> Query<R> for Factorized<A> {
     type Form = Encoded;
     type Value = i64;
 
-    /// It knows the noise of its last answer, and so takes no other.
+    /// What one row moves is what `FactorizedContinualCount::new` made its noise for, together with
+    /// the noise of the last answer. So it takes no other noise, of whatever kind: this is always an error.
     fn change(&self) -> Result<Change, MechanismError> {
         let must = "given to `FactorizedContinualCount::new`";
         Err(MechanismError::parameter(
@@ -242,6 +245,8 @@ impl<A: Source, R: RowRelation> Query<R> for Factorized<A> {
 }
 
 /// The form of a count over time whose noise is on the encoded counts.
+///
+/// Example: [`FactorizedContinualCount`].
 #[derive(Clone, Copy, Debug)]
 pub struct Encoded;
 
@@ -262,7 +267,9 @@ where
         for (time, count) in query.time.counts(data)? {
             let time = usize::try_from(time).unwrap_or(usize::MAX);
             if let Some(place) = arrived.get_mut(time) {
-                *place = i64::try_from(count).unwrap_or(i64::MAX);
+                *place = i64::try_from(count)
+                    .unwrap_or(i64::MAX)
+                    .saturating_add(*place);
             }
         }
         Ok(FactorizedCountMachine {
@@ -317,8 +324,8 @@ impl Machine for FactorizedCountMachine {
         let noise = noise.ok_or(Fault::Failed)?;
         let rests = product(rest.iter(), before.iter().rev());
         let rounded = noise.saturating_add(rests).saturating_add(1 << (shift - 1)) >> shift;
-        let count: i64 = before.iter().sum();
-        Ok(clamped(i128::from(count).saturating_add(rounded)))
+        let count: i128 = before.iter().map(|count| i128::from(*count)).sum();
+        Ok(clamped(count.saturating_add(rounded)))
     }
 }
 

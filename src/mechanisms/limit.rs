@@ -15,6 +15,7 @@ use super::MechanismError;
 /// | coordinates of a vector, weights of a [`Descent`](super::Descent) | 128 | 2^21 |
 /// | the same, where records pay for themselves | 4096 | 2^16 |
 /// | rows in the domain of [`MultiplicativeWeights`](super::MultiplicativeWeights), beside the domain | 128 | 2^21 |
+/// | [cells](super::table::Cells) of a table, of which a question takes a moment for each | 4096 | 2^16 |
 /// | nodes that a [`ContinualCount`](super::ContinualCount) remembers of what it was asked | 128 | 2^21 |
 /// | quantiles | 1024 | 2^18 |
 ///
@@ -34,6 +35,9 @@ pub(super) const COORDINATES: Many = Many::of("coordinates", 128);
 /// Each thread has a sum of its own.
 pub(super) const PAID_COORDINATES: Many = Many::of("coordinates", 4096);
 pub(super) const DOMAIN: Many = Many::of("rows in the domain", 128);
+/// A condition has at most 1024 parts, each of which is computed for each cell: 2^26 in all take seconds.
+#[cfg(feature = "table")]
+pub(super) const CELLS: Many = Many::of("cells", 4096);
 pub(super) const NODES: Many = Many::of("nodes", 128);
 pub(super) const QUANTILES: Many = Many::of("quantiles", 1024);
 

@@ -180,6 +180,8 @@ impl SumScale {
 }
 
 /// How far the sums of a mean or a variance are from the truth, from which its error follows.
+///
+/// Example: [`Mean`](crate::mechanisms::Mean).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MomentAccuracy<V> {
     /// In steps; `None` if nothing is known.

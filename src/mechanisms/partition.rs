@@ -65,6 +65,8 @@ pub trait Labels: Clone + Send + Sync {
 }
 
 /// Bins that are numbered from 0 on, and how many there are.
+///
+/// Example: [`Partition`](crate::mechanisms::Partition).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Numbered(usize);
 
@@ -85,6 +87,8 @@ impl Labels for Numbered {
 }
 
 /// Bins for keys that are ordered.
+///
+/// Example: [`Partition`](crate::mechanisms::Partition).
 #[derive(Clone, Debug)]
 pub struct Keys<K>(Arc<[K]>);
 
@@ -105,6 +109,8 @@ impl<K: Ord + Clone + fmt::Debug + Send + Sync> Labels for Keys<K> {
 }
 
 /// Bins for keys that can be hashed.
+///
+/// Example: [`Partition`](crate::mechanisms::Partition).
 #[derive(Clone, Debug)]
 pub struct HashedKeys<K>(Arc<[K]>);
 

@@ -69,8 +69,7 @@ use crate::privacy::{AddRemove, Relation, Replace};
 #[doc(alias = "amplification")]
 #[doc(alias = "subsampling")]
 pub struct SampledGaussianSum<D: ?Sized, R = AddRemove> {
-    /// Under either relation, noise is made for one row that is added or removed.
-    /// Of all rows.
+    /// Of all rows. Under either relation, its noise is made for one row that is added or removed.
     sum: Noised<VectorSum<Vector<D>>, GaussianNoise>,
     rate: Delta,
     pub(super) fact: SampledGaussian,

@@ -9,6 +9,8 @@ use crate::machine::{Description, DomainMismatch, Public};
 
 /// What is asked of each record, as far as it is public: a value, a key or a time, a number to be summed,
 /// or a condition, whose values are yes and no.
+///
+/// Example: [`Counts`](crate::mechanisms::query::Counts).
 pub trait Source: Clone + Send + Sync {
     /// How it is called, in descriptions and errors.
     fn name(&self) -> Cow<'_, str>;
@@ -25,6 +27,8 @@ pub trait Source: Clone + Send + Sync {
 }
 
 /// How many records have each value.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
 ///
 /// # What an implementer owes
 ///

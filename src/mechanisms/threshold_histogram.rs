@@ -254,6 +254,13 @@ fn least_threshold(noise: Noise, delta: Delta) -> Result<u64, MechanismError> {
     }))
 }
 
+/// Draws a coin before the data is read: whether there are coins must not depend on whether there is a
+/// key, which has noise.
+fn ready(coins: &mut Coins<'_>) -> Result<(), Fault> {
+    coins.uniform(NonZeroU64::MIN)?;
+    Ok(())
+}
+
 /// The noise for counts of which one changes by one, or two where a row is replaced.
 fn made<N: KeyNoise, R: RowRelation>(loss: Quantity<N::Unit>) -> Result<N, MechanismError> {
     let counts = NonZeroU64::new(apart::<R>()).unwrap_or(NonZeroU64::MIN);
@@ -470,6 +477,7 @@ where
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         self.keys.check(Public::of(&**data))?;
+        ready(coins)?;
         let counts = self.keys.counts(data)?;
         Ok(Released(self.those_above(counts, coins)?))
     }

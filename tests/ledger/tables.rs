@@ -8,7 +8,7 @@ use queryables::compose::LaunchError;
 use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, OpenError, StoreError};
 use queryables::mechanisms::QueryExt;
 use queryables::prelude::*;
-use queryables::table::{Column, Kind, RowTable, Schema, Value};
+use queryables::table::{Column, Expr, Kind, RowTable, Schema, Value, col};
 
 fn columns() -> [Column; 2] {
     [
@@ -30,7 +30,7 @@ type TableFilter = LedgerFilter<RowTable, Capped<Sum<PureDp>>>;
 
 fn opened(ledger: &Ledger, schema: &Schema) -> Result<TableFilter, OpenError> {
     let filter = Filter::concurrent(PureDp, epsilon!(1));
-    ledger.start_table("clinic", &filter, &table(schema))
+    ledger.start("clinic", &filter, &table(schema))
 }
 
 /// What the error says of the terms.
@@ -54,24 +54,26 @@ fn a_table_goes_on_under_its_own_schema_only() {
     let ledger = Ledger::open(&path, "patients").unwrap();
     let written = |person: &str, schema: &Schema| {
         let digest = schema.digest();
-        format!(r#"{{"person":{person},"schema":"{digest}"}}"#)
+        serde_json::json!({
+            "name": "Table",
+            "parameters": [["person", person], ["schema", digest]],
+        })
     };
     let (one, each) = (r#""patient""#, r#"{"each_row":true}"#);
     let error = other_terms(opened(&ledger, &rows).unwrap_err());
     let (was, is) = (written(one, &schema), written(each, &rows));
-    assert_eq!(error, format!("table was {was}, and is {is} now"));
-    // Without its schema it does not go on either, nor with another budget.
+    assert_eq!(error, format!("data was {was}, and is {is} now"));
+    // On other data it does not go on either, nor with another budget.
     let filter = Filter::concurrent(PureDp, epsilon!(1));
-    let error = ledger
-        .start("clinic", &filter, &table(&schema))
-        .unwrap_err();
+    let ages = Arc::new(vec![30, 31]);
+    let error = ledger.start("clinic", &filter, &ages).unwrap_err();
     assert_eq!(
         other_terms(error),
-        format!("table was {was}, and is null now")
+        format!("data was {was}, and is null now")
     );
     let smaller = Filter::concurrent(PureDp, epsilon!(0.5));
     let error = ledger
-        .start_table("clinic", &smaller, &table(&schema))
+        .start("clinic", &smaller, &table(&schema))
         .unwrap_err();
     assert_eq!(
         other_terms(error),
@@ -177,7 +179,7 @@ fn the_record_shows_the_question() {
         .unwrap();
     let refused = filter
         .party("Ana")
-        .release(&question.laplace(epsilon!(2)).unwrap());
+        .release(&question.clone().laplace(epsilon!(2)).unwrap());
     assert!(matches!(
         refused,
         Err(LedgerError::Launch(LaunchError::Refused(_)))
@@ -185,6 +187,13 @@ fn the_record_shows_the_question() {
     let Line::Entry(entry) = &ledger.lines(1, 1).unwrap()[0] else {
         panic!("a refusal has an entry");
     };
+    // For people as text, for programs as JSON, whole.
+    let json = entry.mechanism.get("question.json").unwrap();
+    let json: serde_json::Value = serde_json::from_str(json).unwrap();
+    let read: Expr = serde_json::from_value(json["where"].clone()).unwrap();
+    let asked = question.plan().unwrap();
+    assert_eq!(Some(&schema.condition(read).unwrap()), asked.condition());
+    assert!(!entry.mechanism.to_string().contains("question.json"));
     let text = entry.mechanism.get("where").unwrap();
     assert_eq!(text, "age >= 18 AND patient NOT IN (1, 2)");
     assert_eq!(schema.condition(text).unwrap().to_string(), text);
@@ -192,5 +201,35 @@ fn the_record_shows_the_question() {
     assert_eq!(
         entry.mechanism.get("person"),
         Some("at most 1 from each person")
+    );
+}
+
+/// A list that is longer than what is printed of it.
+#[test]
+fn the_record_has_the_whole_question_in_json() {
+    let schema = people();
+    let ledger = Ledger::in_memory("patients").unwrap();
+    let filter = opened(&ledger, &schema).unwrap();
+    let patients = Vec::from_iter(0..500);
+    let question = schema
+        .count()
+        .filter(col("patient").is_in(patients.clone()))
+        .unwrap();
+    let question = question.by_buckets("age", [0, 18, 121]).unwrap();
+    filter
+        .party("Ana")
+        .release(&question.laplace(epsilon!(0.1)).unwrap())
+        .unwrap();
+    let Line::Entry(entry) = &ledger.lines(1, 1).unwrap()[0] else {
+        panic!("a launch has an entry");
+    };
+    let json = entry.mechanism.get("question.json").unwrap();
+    let expected = serde_json::json!({
+        "where": { "in": [{ "column": "patient" }, patients] },
+        "by": [{ "column": "age", "edges": [0, 18, 121] }],
+    });
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(json).unwrap(),
+        expected
     );
 }

@@ -1,6 +1,7 @@
 //! The ledger: what is written down, what happens when something fails, and who may spend.
 
 mod altered;
+mod both_orders;
 mod bounds;
 mod contract;
 mod crash;

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use crate::support::*;
 use queryables::account::LaunchesLeft;
 use queryables::account::profiles::{InProfiles, Powers, WithinProfile};
-use queryables::compose::{ConcurrentComposition, Filter, LaunchError, Odometer};
-use queryables::machine::{Coins, Fault, Machine, Mechanism};
+use queryables::compose::{AnyFilter, ConcurrentComposition, Filter, LaunchError, Odometer};
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Released};
 use queryables::mechanisms::OnRows;
+use queryables::privacy::facts::{Fact, Gaussian, SampledGaussian};
 use queryables::privacy::fdp::{FDp, Grid, Profile, RepeatedMechanism, Repetitions};
 use queryables::privacy::{
-    AddRemove, Distance, Measure, Private, Relation, Replace, SampledGaussianDp, UnknownLoss,
+    AddRemove, AnyMeasure, Distance, Measure, Prices, Private, Relation, Replace,
+    SampledGaussianDp, UnknownLoss,
 };
 use queryables::queryable::start;
 use queryables::verify::{Pair, Rational, Verifier, copies_of};
@@ -175,6 +177,70 @@ fn a_filter_takes_a_loss_for_both_orders() {
     let far = Filter::concurrent_with(two_of(biased())).at_distance(two);
     let far = start(&far, data).unwrap();
     assert_eq!(refused(far.launch(&STRAIGHT)), both_orders);
+}
+
+/// States a sampled Gaussian, in one of the two orders.
+#[derive(Clone, Copy, Debug)]
+struct States;
+
+impl Mechanism<bool> for States {
+    type Machine = Released<()>;
+
+    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+        Ok(Released(()))
+    }
+}
+
+fn sampled() -> Fact {
+    let gaussian = Gaussian::Mu("1".parse().unwrap());
+    Fact::SampledGaussian(SampledGaussian::new("0.1".parse().unwrap(), gaussian))
+}
+
+impl<R: Relation> Private<AnyMeasure, R> for States {
+    fn loss(&self, _: &AnyMeasure) -> Result<Fact, UnknownLoss> {
+        Ok(sampled())
+    }
+}
+
+/// Its decisions are those of the filter that it was, before a launch and at a launch.
+#[test]
+fn an_erased_filter_takes_a_loss_for_both_orders() {
+    let data = Arc::new(true);
+    let directed = FDp.price(&sampled()).unwrap();
+    let both_orders = directed.symmetrised();
+    let replacing = |base: &Profile| -> AnyFilter<bool, Replace> {
+        let filter = Filter::concurrent_with(two_of(base.clone())).under(Replace);
+        start(&filter, Arc::clone(&data)).unwrap().into()
+    };
+    let filter = replacing(&directed);
+    assert_eq!(filter.would_admit(&States), Ok(false));
+    let preview = filter.preview(&States).unwrap();
+    assert_eq!(preview.cost().get(), Some(&both_orders));
+    assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(0));
+    match filter.release(&States) {
+        Err(LaunchError::Refused(refusal)) => {
+            assert_eq!(refusal.requested.get(), Some(&both_orders));
+        }
+        other => panic!("{other:?}"),
+    }
+    // A budget for both orders.
+    let filter = replacing(&both_orders);
+    for left in [2, 1] {
+        assert_eq!(filter.would_admit(&States), Ok(true));
+        let preview = filter.preview(&States).unwrap();
+        assert_eq!(preview.launches_left(), LaunchesLeft::Exactly(left));
+        filter.release(&States).unwrap();
+    }
+    assert_eq!(filter.would_admit(&States), Ok(false));
+    // With an order one direction is enough.
+    let ordered = Filter::concurrent_with(two_of(directed.clone()));
+    let ordered: AnyFilter<bool> = start(&ordered, data).unwrap().into();
+    assert_eq!(ordered.would_admit(&States), Ok(true));
+    assert_eq!(
+        ordered.preview(&States).unwrap().cost().get(),
+        Some(&directed)
+    );
+    ordered.release(&States).unwrap();
 }
 
 #[test]

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use crate::support::*;
-use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, ReleasesOnly};
-use queryables::mechanisms::{Descent, GradientDescent, Lattice, Objective};
+use queryables::data::Predicate;
+use queryables::machine::{Coins, Fault, Machine, Mechanism, Released, ReleasesOnly, Script};
+use queryables::mechanisms::{
+    Choice, CountScores, Descent, GradientDescent, Lattice, NoisyMaxWithMargin, Objective, Winner,
+};
 use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::noise::{DiscreteLaplace, RoundedGaussian};
 use queryables::number::{Epsilon, Ratio};
-use queryables::privacy::{PureDp, Rdp};
-use queryables::verify::{Pair, Verdict, Verifier, by_transcript, copies_of};
+use queryables::privacy::{PureDp, Rdp, Replace};
+use queryables::verify::{Pair, Verdict, Verifier, by_transcript, copies_of, views};
 use std::time::Duration;
 
 /// On a loaded machine a minute may not be enough.
@@ -18,6 +21,10 @@ const TIME: Duration = Duration::from_secs(600);
 
 fn epsilon(text: &str) -> Epsilon {
     text.parse().unwrap()
+}
+
+fn is(value: u8) -> Predicate<Vec<u8>> {
+    Predicate::new(value.to_string(), move |row: &u8| *row == value)
 }
 
 fn pair() -> Pair<Vec<u8>> {
@@ -147,28 +154,41 @@ fn a_menu_that_depends_on_what_was_released() {
     assert!(verifier.check(&PureDp, &epsilon("2")).unwrap().holds());
 }
 
-/// Noise of a scale of 1/ln 2 on both of two truths that are t apart: how probable the next margin is
-/// beside this one, far out. For one noise it is 1/2, whatever t is; here it depends on t.
+/// The first of two candidates, ahead by t, wins by a margin of g with odds of q^g·(g − t + κ). So how probable
+/// the next margin is beside this one depends on t, and what is beyond a margin is not the same law on two
+/// datasets, as that of released values is.
 #[test]
 fn the_rest_of_a_margin_depends_on_the_data() {
-    let noise = |k: i64| 0.5_f64.powi(k.abs() as i32) / 3.0;
-    let margin = |t: i64, g: i64| -> f64 { (-90..90).map(|k| noise(k) * noise(k + g - t)).sum() };
-    let next = |t: i64, g: i64| margin(t, g + 1) / margin(t, g);
-    for (t, g) in [(0, 10), (1, 10), (0, 20), (2, 20)] {
-        // κ = (1 + 1/4)/(1 − 1/4).
-        let formula = |g: i64| 0.5_f64.powi((g - t) as i32) * ((g - t) as f64 + 5.0 / 3.0) / 9.0;
-        assert!((margin(t, g) / formula(g) - 1.0).abs() < 1e-12, "{t} {g}");
-        assert!((next(t, g) - next(t + 1, g)).abs() > 1e-4, "{t} {g}");
+    let candidates = || CountScores::of([is(7), is(8)]);
+    // Two scores move apart by 2, so that q is 1/e.
+    let margin =
+        move || Choice::by(Replace, NoisyMaxWithMargin, candidates(), epsilon("2")).unwrap();
+    // e^g times the probability of the first few margins.
+    let law = |rows: Vec<u8>| {
+        let views = views(margin, &Arc::new(rows), || Script::new([()]), 1).unwrap();
+        let at = |g: u64| {
+            let said = Winner {
+                index: 0,
+                margin: g,
+            };
+            let mut found = views
+                .outcomes()
+                .filter(|(view, _)| view.answers().eq([&Ok(said)]));
+            found.next().unwrap().1.low().to_f64() * (g as f64).exp()
+        };
+        [4, 5, 6].map(at)
+    };
+    let (tied, ahead) = (law(vec![7, 8]), law(vec![7, 7]));
+    let q = (-1.0_f64).exp();
+    let kappa = (1.0 + q * q) / (1.0 - q * q);
+    for (t, [first, next, last]) in [(0.0, tied), (2.0, ahead)] {
+        let formula = (5.0 - t + kappa) / (4.0 - t + kappa);
+        assert!((next / first - formula).abs() < 1e-6, "{t} {next} {first}");
+        // In proportion to g and a constant: a mixture of two laws that do not know t.
+        assert!(((last - next) / (next - first) - 1.0).abs() < 1e-4, "{t}");
     }
-    // Two laws that do not know t, in a mixture that does.
-    for t in [0, 1, 2] {
-        let beyond = |g: i64| margin(t, 10 + g) / (0.5_f64.powi(g as i32 - t as i32 + 10) / 9.0);
-        let steps = [1, 2, 3, 4].map(|g| beyond(g + 1) - beyond(g));
-        assert!(
-            steps.iter().all(|step| (step - 1.0).abs() < 1e-9),
-            "{steps:?}"
-        );
-    }
+    // The law of released values would have 1 in both places.
+    assert!(ahead[1] / ahead[0] - tied[1] / tied[0] > 0.1);
 }
 
 /// Nothing that is explored depends on the row; after a first release of more than a million, the second

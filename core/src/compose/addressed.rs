@@ -206,6 +206,7 @@ impl<Me: Measure, R: Relation, C: Private<Me, R>, M> Private<Me, R> for Addresse
 }
 
 /// A running [`Addressed`] compositor.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct AddressedMachine<C, S, M> {
     compositor: C,

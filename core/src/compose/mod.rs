@@ -57,9 +57,7 @@ mod running_odometer;
 #[cfg(feature = "serde")]
 mod wire;
 
-#[doc(hidden)]
-pub use addressed::AddressedMachine;
-pub use addressed::{Addressed, Message, Reply};
+pub use addressed::{Addressed, AddressedMachine, Message, Reply};
 pub use addressed_filter::{AddressedFilter, AnyMechanism};
 pub use any_filter::{AnyFilter, AnyReading};
 pub use boxed::{Boxed, BoxedMechanism, BoxedRelease};

@@ -74,6 +74,22 @@ impl Description {
         self
     }
 
+    /// The same, with one more parameter in JSON, for programs: its key ends with `.json`, it is in the record
+    /// of a ledger, and it is not printed.
+    ///
+    /// ```
+    /// use queryables::machine::Description;
+    ///
+    /// let count = Description::new("Count").with("where", "age >= 18");
+    /// let count = count.with_json("where", r#"{"ge":[{"column":"age"},18]}"#);
+    /// assert_eq!(count.to_string(), "Count(where = age >= 18)");
+    /// assert_eq!(count.get("where.json"), Some(r#"{"ge":[{"column":"age"},18]}"#));
+    /// ```
+    #[must_use]
+    pub fn with_json(self, key: &str, json: impl fmt::Display) -> Self {
+        self.with(format!("{key}.json"), json)
+    }
+
     /// The same, with a description inside: its name under this key, and its parameters under keys that
     /// begin with it. What holds something incomplete is incomplete.
     ///
@@ -137,11 +153,12 @@ impl fmt::Display for Description {
     /// `Name`, or `Name(key = value, key = value)`, on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&printable(&self.name))?;
-        for (index, (key, value)) in self.parameters().enumerate() {
-            let before = if index == 0 { "(" } else { ", " };
+        let mut before = "(";
+        for (key, value) in self.parameters().filter(|(key, _)| !key.ends_with(".json")) {
             write!(f, "{before}{} = {}", printable(key), printable(value))?;
+            before = ", ";
         }
-        f.write_str(if self.parameters.is_empty() { "" } else { ")" })
+        f.write_str(if before == "(" { "" } else { ")" })
     }
 }
 

@@ -4,29 +4,36 @@ use thiserror::Error;
 
 /// Why a number is not accepted as a privacy parameter.
 ///
-/// `what` is the parameter's name.
+/// `what` is the parameter's name. Of a text that is no number it has the beginning: who reads numbers
+/// from a file or a request wants to see which one it was.
 ///
 /// Example: [`Quantity`](crate::number::Quantity).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum NumberError {
     /// Not a decimal number.
-    #[error("{what} must be a decimal number such as 0.1 or 1e-6")]
+    #[error("{what} must be a decimal number such as 0.1 or 1e-6, not {given:?}")]
     Malformed {
         /// The parameter.
         what: &'static str,
+        /// The beginning of the text.
+        given: Box<str>,
     },
     /// Not two numbers in parentheses.
-    #[error("{what} must be a pair such as (1, 1e-6)")]
+    #[error("{what} must be a pair such as (1, 1e-6), not {given:?}")]
     NotAPair {
         /// The parameters.
         what: &'static str,
+        /// The beginning of the text.
+        given: Box<str>,
     },
     /// Not a whole number.
-    #[error("{what} must be a whole number such as 1 or 20")]
+    #[error("{what} must be a whole number such as 1 or 20, not {given:?}")]
     NotWhole {
         /// The parameter.
         what: &'static str,
+        /// The beginning of the text.
+        given: Box<str>,
     },
     /// Not a number.
     #[error("{what} must be a number, not NaN")]
@@ -73,6 +80,13 @@ pub enum NumberError {
         /// How many decimals it can have.
         decimals: u32,
     },
+}
+
+impl NumberError {
+    /// The beginning of a text, for an error that shows it.
+    pub(crate) fn given(text: &str) -> Box<str> {
+        text.chars().take(40).collect()
+    }
 }
 
 /// For generic code: a value that already is a parameter needs no parsing.

@@ -93,8 +93,9 @@ macro_rules! pair {
                 let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
                 let (first, delta) = inside
                     .and_then(|inside| inside.split_once(','))
-                    .ok_or(NumberError::NotAPair {
+                    .ok_or_else(|| NumberError::NotAPair {
                         what: concat!("(", stringify!($first), ", delta)"),
+                        given: NumberError::given(text),
                     })?;
                 Self::new(first.trim(), delta.trim())
             }
@@ -164,27 +165,34 @@ mod tests {
         let pair = RhoDelta::new("2", "0").unwrap();
         assert_eq!(pair.to_string().parse(), Ok(pair));
         for text in ["", "1", "1, 2", "(1 2)", "(1, 0", "((1), 0", "1, 0)"] {
-            let what = "(epsilon, delta)";
+            let (what, given) = ("(epsilon, delta)", text.into());
             assert_eq!(
                 text.parse::<EpsilonDelta>(),
-                Err(NumberError::NotAPair { what }),
+                Err(NumberError::NotAPair { what, given }),
                 "{text}"
             );
         }
         assert_eq!(
             "(x, 0)".parse::<RhoDelta>(),
-            Err(NumberError::Malformed { what: "rho" })
+            Err(NumberError::Malformed {
+                what: "rho",
+                given: "x".into()
+            })
         );
         assert_eq!(
             "(1, 0, 0)".parse::<RhoDelta>(),
-            Err(NumberError::Malformed { what: "delta" })
+            Err(NumberError::Malformed {
+                what: "delta",
+                given: "0, 0".into()
+            })
         );
         assert_eq!(
             NumberError::NotAPair {
-                what: "(rho, delta)"
+                what: "(rho, delta)",
+                given: "1, 2".into()
             }
             .to_string(),
-            "(rho, delta) must be a pair such as (1, 1e-6)"
+            "(rho, delta) must be a pair such as (1, 1e-6), not \"1, 2\""
         );
     }
 

@@ -133,7 +133,10 @@ impl FromStr for Distance {
     fn from_str(text: &str) -> Result<Self, NumberError> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(NumberError::NotWhole { what: WHAT });
+            return Err(NumberError::NotWhole {
+                what: WHAT,
+                given: NumberError::given(text),
+            });
         }
         if digits.len() < text.len() {
             return Err(NumberError::Negative { what: WHAT });
@@ -196,7 +199,10 @@ mod tests {
         for text in ["", "-", "1.5", "1e3", "three", "+3", " 3"] {
             assert_eq!(
                 text.parse::<Distance>(),
-                Err(NumberError::NotWhole { what }),
+                Err(NumberError::NotWhole {
+                    what,
+                    given: text.into()
+                }),
                 "{text}"
             );
         }

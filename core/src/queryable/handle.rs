@@ -182,16 +182,17 @@ impl<S> Running<S> {
     }
 
     /// Waits for the machine, unless this thread is already inside an answer: then it could
-    /// deadlock.
+    /// deadlock. Whether it is matters only where the machine is busy, and is asked only there.
+    #[inline]
     fn lock(&self, inside: bool) -> Result<MutexGuard<'_, Opening<S>>, AskError> {
         // Poison is ignored: a child that panicked has closed itself.
-        if !inside {
-            return Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        }
         match self.0.try_lock() {
             Ok(running) => Ok(running),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(AskError::Busy),
+            Err(TryLockError::WouldBlock) if inside => Err(AskError::Busy),
+            Err(TryLockError::WouldBlock) => {
+                Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+            }
         }
     }
 }

@@ -32,15 +32,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         .by("sex")?
         .by("income")?
         .laplace(epsilon!(0.5))?;
-    let answers = filter.release(&hours)?;
-    println!("Hours a week:\n{:.1}\n", hours.report(&answers, confidence));
+    let hours = filter.release(&hours.reported(confidence))?;
+    println!("Hours a week:\n{hours:.1}\n");
 
     let decades = (0..=10).map(|decade| 10 * decade);
     let ages = schema
         .count()
         .by_buckets("age", decades)?
         .laplace(epsilon!(0.5))?;
-    let ages = ages.report_at_least(&filter.release(&ages)?, confidence, 25.0);
+    let ages = filter.release(&ages.reported_at_least(confidence, 25.0))?;
     println!("Ages, where there are about 25 people or more:\n{ages:.0}\n");
     let picture = std::env::temp_dir().join("ages.svg");
     fs::write(&picture, chart(&ages, "People by age"))?;

@@ -20,7 +20,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The rows of a patient with more than three weigh less.
     let costs = schema.mean("cost")?.by("state")?.rows_per_person(3);
     let costs = costs.laplace(epsilon!(1))?;
-    let answers = filter.release(&costs)?;
-    println!("{}", costs.report(&answers, confidence!(0.95)));
+    println!("{}", filter.release(&costs.reported(confidence!(0.95)))?);
     Ok(())
 }

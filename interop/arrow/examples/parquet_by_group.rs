@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let fares = schema.sum("fare")?.by("zone")?.rows_per_person(10);
     let fares = fares.laplace(epsilon!(1))?;
-    let answers = filter.release(&fares)?;
-    println!("{:.0}", fares.report(&answers, confidence!(0.95)));
+    let report = filter.release(&fares.reported(confidence!(0.95)))?;
+    println!("{report:.0}");
     Ok(())
 }

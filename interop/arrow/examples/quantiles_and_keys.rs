@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let found = filter.release(&reasons)?.into_iter().map(|(key, _)| key);
     let groups = Grouping::keys(&schema, "reason", found)?;
     let patients = schema.count().grouped(groups).laplace(epsilon!(0.5))?;
-    let report = patients.report(&filter.release(&patients)?, confidence!(0.95));
+    let report = filter.release(&patients.reported(confidence!(0.95)))?;
     println!("{report:.0}");
     let picture = std::env::temp_dir().join("reasons.svg");
     Ok(std::fs::write(picture, chart(&report, "Patients"))?)

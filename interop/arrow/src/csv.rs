@@ -4,20 +4,20 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
 use arrow_array::builder::{
     BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder,
     TimestampMicrosecondBuilder,
 };
+use arrow_array::{Array, ArrayRef};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
-use csv::{ByteRecord, Reader, ReaderBuilder};
+use csv::{ByteRecord, Position, Reader, ReaderBuilder};
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Kind, Schema};
 
-use crate::OpenError;
 use crate::error::{named, unreadable};
 use crate::source::{Columns, Piece, Unchanged};
 use crate::types::place_of;
+use crate::{OpenError, UnreadCells};
 
 /// A CSV file whose header was read.
 pub(crate) struct CsvFile {
@@ -79,6 +79,47 @@ pub(crate) fn in_memory(
         Err(Unavailable) => Err(unreadable(name, "it ends in an error of reading")),
     });
     pieces.collect()
+}
+
+/// The cells of a file that hold something that cannot be read.
+pub(crate) fn unread(schema: &Schema, path: &Path) -> Result<Vec<UnreadCells>, OpenError> {
+    let name = named(path);
+    let (_, file) = Unchanged::of(path)?;
+    let mut reader = reader(file);
+    let Header(places) = Header::read(schema, &name, &mut reader)?;
+    let columns = schema.columns().iter().zip(&places);
+    let mut counted: Vec<UnreadCells> = columns
+        .map(|(column, (_, kind))| UnreadCells {
+            file: name.clone(),
+            column: column.name().to_owned(),
+            kind: *kind,
+            cells: 0,
+            first_line: 0,
+        })
+        .collect();
+    let mut record = ByteRecord::new();
+    while reader
+        .read_byte_record(&mut record)
+        .map_err(|error| unreadable(&name, error))?
+    {
+        let line = record.position().map_or(0, Position::line);
+        for (counted, (place, kind)) in counted.iter_mut().zip(&places) {
+            let cell = record.get(*place).unwrap_or_default();
+            if cell.trim_ascii().is_empty() {
+                continue;
+            }
+            let mut one = Builder::new(*kind);
+            one.push(str::from_utf8(cell).ok());
+            if one.finish().null_count() > 0 {
+                counted.cells += 1;
+                if counted.cells == 1 {
+                    counted.first_line = line;
+                }
+            }
+        }
+    }
+    counted.retain(|counted| counted.cells > 0);
+    Ok(counted)
 }
 
 fn reader<R: Read>(source: R) -> Reader<BufReader<R>> {

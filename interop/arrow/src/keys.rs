@@ -2,13 +2,13 @@
 
 use std::marker::PhantomData;
 
-use hashbrown::{HashMap, HashTable};
+use hashbrown::HashMap;
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Condition, Kind, Value};
 
 use crate::evaluate::Batch;
-use crate::people::{EntryOf, Pass, by_person};
-use crate::person::{Kept, Key};
+use crate::people::{Part, Pass, by_person};
+use crate::person::{Heap, Key};
 use crate::scan::Scan;
 
 /// The number of people with each key, by key. Each person has one: the least of their rows.
@@ -71,6 +71,7 @@ impl<V: Key + ?Sized> Pass for Rows<'_, V> {
     type Key = V;
     type Group = ();
     type Kept = u64;
+    type Store = ();
     type Update = ();
     type Scratch = ();
     type Total = Vec<(V::Owned, u64)>;
@@ -84,20 +85,25 @@ impl<V: Key + ?Sized> Pass for Rows<'_, V> {
         each_key::<V>(batch, self.condition, self.place, |_, key| row(key, (), ()))
     }
 
-    fn start(&self) -> u64 {
+    fn start(&self, (): &mut ()) -> u64 {
         0
     }
 
-    fn add(&self, count: &mut u64, (): ()) {
+    fn add(&self, (): &mut (), count: &mut u64, (): ()) {
         *count += 1;
+    }
+
+    fn merge(&self, (): &mut (), count: &mut u64, ((), other): (&(), u64)) {
+        *count += other;
     }
 
     fn total(&self) -> Self::Total {
         Vec::new()
     }
 
-    fn finish(&self, counted: &mut Self::Total, keys: HashTable<EntryOf<Self>>) {
-        counted.extend(keys.into_iter().map(|entry| (entry.person, entry.kept)));
+    fn finish(&self, counted: &mut Self::Total, keys: Part<Self>) {
+        let keys = keys.table.into_iter();
+        counted.extend(keys.map(|entry| (entry.person, entry.kept)));
     }
 }
 
@@ -108,7 +114,7 @@ fn of_people<Q: Key + ?Sized, V: Key + ?Sized>(
 ) -> Result<Vec<(Value, u64)>, Unavailable>
 where
     V::Owned: Into<Value> + Clone + std::hash::Hash,
-    Option<V::Owned>: Kept,
+    Option<V::Owned>: Heap,
 {
     let mut all: HashMap<V::Owned, u64> = HashMap::new();
     let pass = People::<Q, V> {
@@ -137,11 +143,12 @@ struct People<'a, Q: ?Sized, V: ?Sized> {
 impl<Q: Key + ?Sized, V: Key + ?Sized> Pass for People<'_, Q, V>
 where
     V::Owned: Clone + std::hash::Hash,
-    Option<V::Owned>: Kept,
+    Option<V::Owned>: Heap,
 {
     type Key = Q;
     type Group = ();
     type Kept = Option<V::Owned>;
+    type Store = ();
     type Update = Option<V::Owned>;
     type Scratch = ();
     type Total = HashMap<V::Owned, u64>;
@@ -168,20 +175,30 @@ where
         })
     }
 
-    fn start(&self) -> Option<V::Owned> {
+    fn start(&self, (): &mut ()) -> Option<V::Owned> {
         None
     }
 
-    fn add(&self, least: &mut Option<V::Owned>, key: Option<V::Owned>) {
+    fn add(&self, (): &mut (), least: &mut Option<V::Owned>, key: Option<V::Owned>) {
         keep_least(least, key);
+    }
+
+    fn merge(
+        &self,
+        (): &mut (),
+        least: &mut Option<V::Owned>,
+        ((), other): (&(), Option<V::Owned>),
+    ) {
+        keep_least(least, other);
     }
 
     fn total(&self) -> Self::Total {
         HashMap::new()
     }
 
-    fn finish(&self, counted: &mut Self::Total, people: HashTable<EntryOf<Self>>) {
-        for key in people.into_iter().filter_map(|entry| entry.kept) {
+    fn finish(&self, counted: &mut Self::Total, people: Part<Self>) {
+        let people = people.table.into_iter();
+        for key in people.filter_map(|entry| entry.kept) {
             *counted.entry(key).or_default() += 1;
         }
     }

@@ -19,8 +19,7 @@
 //!
 //! let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), Arc::new(table))?;
 //! let hours = schema.mean("hours")?.by("state")?.rows_per_person(2).laplace(epsilon!(0.5))?;
-//! let answers = filter.release(&hours)?;
-//! println!("{}", hours.report(&answers, confidence!(0.95)));
+//! println!("{}", filter.release(&hours.reported(confidence!(0.95)))?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -35,8 +34,8 @@
 //! | date | `Date32` | `2024-01-31` |
 //! | time | `Timestamp` of every unit, rounded down to microseconds; without a zone it is UTC | `2024-01-31 12:00:00.5`, or RFC 3339 |
 //!
-//! In a CSV a value that does not parse is missing. Every other type, and a column that is not there, is an
-//! error when the table is opened.
+//! In a CSV a value that does not parse is missing; [`check_csv`] tells a curator how many there are. Every
+//! other type, and a column that is not there, is an error when the table is opened.
 //!
 //! Two people must not become one. So a column of 64-bit unsigned numbers cannot name them. In a CSV, `7`,
 //! `+7` and `007` are the same whole number: where they are different people, say that the column is text.
@@ -64,6 +63,7 @@ mod amounts;
 mod cache;
 #[cfg(feature = "chart")]
 mod chart;
+mod check;
 mod csv;
 mod error;
 mod evaluate;
@@ -82,5 +82,6 @@ mod vector;
 
 #[cfg(feature = "chart")]
 pub use chart::chart;
+pub use check::{UnreadCells, check_csv};
 pub use error::OpenError;
 pub use table::ArrowTable;

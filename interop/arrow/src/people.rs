@@ -1,11 +1,12 @@
 //! Passes over the rows that keep something for each person, in bounded memory.
 //!
-//! The people are divided into parts by a hash. A thread collects rows for each part, and adds some
-//! hundreds of them at a time: then the part is in the cache of its core. All threads share the parts, so
-//! that nobody is kept twice and nothing is merged.
+//! The people are divided into parts by a hash. A thread has small parts of its own, without locks: where
+//! there are few people, nothing else is needed until the end. A part that becomes too large for a cache is
+//! merged into the one that all threads share, in the order of both tables.
 
 use std::borrow::Borrow;
 use std::hash::BuildHasher;
+use std::mem::take;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +15,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use queryables::mechanisms::query::Unavailable;
 
 use crate::evaluate::Batch;
-use crate::person::{Entry, Group, Kept, Key, Waiting};
+use crate::person::{Entry, Group, Heap, Key, Store};
 use crate::scan::{Scan, on_threads};
 
 /// What is kept for each person, and what becomes of it.
@@ -22,9 +23,11 @@ pub(crate) trait Pass: Sync {
     type Key: Key + ?Sized;
     type Group: Group;
     /// What is kept for a person in a group.
-    type Kept: Kept;
+    type Kept: Heap + Send;
+    /// Where the rest of it is: one for each part of the people.
+    type Store: Store;
     /// What a row adds to it.
-    type Update: Kept;
+    type Update;
     /// What a thread uses again for each batch.
     type Scratch: Default + Send;
     /// What is made of people: one for each thread and pass.
@@ -39,14 +42,22 @@ pub(crate) trait Pass: Sync {
     ) -> Result<(), Unavailable>;
 
     /// What is kept for a person before the first row.
-    fn start(&self) -> Self::Kept;
+    fn start(&self, store: &mut Self::Store) -> Self::Kept;
 
-    fn add(&self, kept: &mut Self::Kept, update: Self::Update);
+    fn add(&self, store: &mut Self::Store, kept: &mut Self::Kept, update: Self::Update);
+
+    /// Adds what another part has kept for the same person in the same group.
+    fn merge(
+        &self,
+        store: &mut Self::Store,
+        kept: &mut Self::Kept,
+        other: (&Self::Store, Self::Kept),
+    );
 
     fn total(&self) -> Self::Total;
 
     /// Adds all entries of some people to a total.
-    fn finish(&self, total: &mut Self::Total, people: HashTable<EntryOf<Self>>);
+    fn finish(&self, total: &mut Self::Total, part: Part<Self>);
 }
 
 pub(crate) type EntryOf<P> =
@@ -80,30 +91,139 @@ impl Share {
 const MOST_PARTS: usize = 1 << 7;
 /// A part has at least this many bytes. So it holds some people, even if the bound is small.
 const LEAST_PART: usize = 1 << 16;
-/// How many rows of a part wait, and how many bytes of texts.
-const MOST_WAITING: usize = 1 << 9;
-const MOST_WAITING_BYTES: usize = 1 << 16;
+/// A part of one thread uses at most this many bytes: all of its parts together 8 MiB, so that they stay
+/// within a large cache.
+const MOST_OWN: usize = 1 << 16;
+
+/// Some of the people: those with the same bits of their hash.
+pub(crate) struct Part<P: Pass + ?Sized> {
+    pub(crate) table: HashTable<EntryOf<P>>,
+    pub(crate) store: P::Store,
+    /// The bytes that entries take besides themselves.
+    heap: usize,
+}
+
+impl<P: Pass + ?Sized> Default for Part<P> {
+    fn default() -> Self {
+        Self {
+            table: HashTable::new(),
+            store: P::Store::default(),
+            heap: 0,
+        }
+    }
+}
+
+impl<P: Pass> Part<P> {
+    /// How much memory it takes.
+    fn bytes(&self) -> usize {
+        let entry = size_of::<EntryOf<P>>() + 1;
+        self.table.capacity() * entry + self.store.bytes() + self.heap
+    }
+
+    /// How much of it is in use: between half and all, because it grows to twice the size.
+    fn used(&self) -> usize {
+        let entry = size_of::<EntryOf<P>>() + 1;
+        self.table.len() * entry + self.store.used() + self.heap
+    }
+
+    /// Adds a row. Says whether that may take more memory than before.
+    #[inline]
+    fn add(
+        &mut self,
+        people: &People<'_, P>,
+        (hash, person): (u64, &P::Key),
+        group: P::Group,
+        update: P::Update,
+    ) -> bool {
+        let pass = people.pass;
+        let hash = in_group(hash, group);
+        let is_same = |entry: &EntryOf<P>| entry.group == group && entry.person.borrow() == person;
+        // Nearly always they are known. To look for a free place at the same time would take longer.
+        if let Some(entry) = self.table.find_mut(hash, is_same) {
+            let before = entry.kept.heap();
+            pass.add(&mut self.store, &mut entry.kept, update);
+            let after = entry.kept.heap();
+            self.heap = self.heap - before + after;
+            return after > before;
+        }
+        let mut kept = pass.start(&mut self.store);
+        pass.add(&mut self.store, &mut kept, update);
+        let entry = Entry {
+            person: person.to_owned(),
+            group,
+            kept,
+        };
+        self.heap += entry.heap();
+        self.table.insert_unique(hash, entry, |entry| {
+            hash_of(people.hasher, entry.person.borrow(), entry.group)
+        });
+        true
+    }
+
+    /// Takes those people of another part who are in this share, and leaves that one empty, with its memory.
+    fn absorb(&mut self, people: &People<'_, P>, other: &mut Self, share: Share) {
+        let pass = people.pass;
+        let hash = |entry: &EntryOf<P>| people.hasher.hash_one(entry.person.borrow());
+        if self.table.is_empty() && other.table.iter().all(|entry| share.has(hash(entry))) {
+            std::mem::swap(self, other);
+            return;
+        }
+        let Self { table, store, heap } = other;
+        for mut entry in table.drain() {
+            let hash = hash(&entry);
+            if !share.has(hash) {
+                continue;
+            }
+            let slot = self.table.entry(
+                in_group(hash, entry.group),
+                |other| other.group == entry.group && other.person == entry.person,
+                |entry| hash_of(people.hasher, entry.person.borrow(), entry.group),
+            );
+            match slot {
+                Slot::Occupied(slot) => {
+                    let kept = &mut slot.into_mut().kept;
+                    let before = kept.heap();
+                    pass.merge(&mut self.store, kept, (store, entry.kept));
+                    self.heap = self.heap - before + kept.heap();
+                }
+                Slot::Vacant(slot) => {
+                    let mut kept = pass.start(&mut self.store);
+                    pass.merge(&mut self.store, &mut kept, (store, entry.kept));
+                    entry.kept = kept;
+                    self.heap += entry.heap();
+                    slot.insert(entry);
+                }
+            }
+        }
+        store.clear();
+        *heap = 0;
+    }
+}
 
 /// The people of one pass.
 struct People<'p, P: Pass> {
     pass: &'p P,
-    parts: Vec<Mutex<Part<P>>>,
+    parts: Vec<Mutex<Shared<P>>>,
     hasher: &'p DefaultHashBuilder,
     share: Share,
     /// The modulus that all parts come to.
     modulus: AtomicU64,
     bytes: AtomicUsize,
     entries: AtomicUsize,
-    most_bytes: usize,
+    /// How many bytes all shared parts have at most.
+    most_shared: usize,
+    /// How many bytes a part of one thread uses at most.
+    most_own: usize,
 }
 
-/// Some of the people: those with the same bits of their hash.
-struct Part<P: Pass> {
-    table: HashTable<EntryOf<P>>,
+/// A part that all threads share.
+struct Shared<P: Pass> {
+    part: Part<P>,
     share: Share,
-    heap: usize,
     /// What [`People::bytes`] and [`People::entries`] say of it.
     counted: (usize, usize),
+    /// What threads that are done have of it.
+    others: Vec<Part<P>>,
 }
 
 /// Reads all rows, in as many passes as the memory needs. Each pass gives a total for each thread to
@@ -120,11 +240,11 @@ pub(crate) fn by_person<P: Pass>(
     let hasher = DefaultHashBuilder::default();
     let mut open = vec![Share::ALL];
     while let Some(share) = open.pop() {
-        let people = People::new(pass, &hasher, share, most_bytes);
+        let people = People::new(pass, &hasher, share, (most_bytes, scan.threads));
         let start = || (people.rows(), P::Scratch::default());
         let threads = scan.run(start, |(rows, scratch), batch| rows.read(batch, scratch))?;
-        for (mut rows, _) in threads {
-            rows.add_all();
+        for (rows, _) in threads {
+            rows.leave();
         }
         let last = people.modulus.load(Ordering::Relaxed);
         let mut left = share;
@@ -144,15 +264,23 @@ pub(crate) fn by_person<P: Pass>(
 }
 
 impl<'p, P: Pass> People<'p, P> {
-    fn new(pass: &'p P, hasher: &'p DefaultHashBuilder, share: Share, most_bytes: usize) -> Self {
+    fn new(
+        pass: &'p P,
+        hasher: &'p DefaultHashBuilder,
+        share: Share,
+        (most_bytes, threads): (usize, usize),
+    ) -> Self {
         let parts = (most_bytes / LEAST_PART).clamp(1, MOST_PARTS);
         // The largest power of two that is not above.
         let parts = 1 << parts.ilog2();
-        let part = || Part {
-            table: HashTable::new(),
+        let all_own = parts * threads.max(1);
+        // It takes up to twice what it uses: half of all memory.
+        let most_own = (most_bytes / 4 / all_own).min(MOST_OWN);
+        let part = || Shared {
+            part: Part::default(),
             share,
-            heap: 0,
             counted: (0, 0),
+            others: Vec::new(),
         };
         Self {
             pass,
@@ -162,68 +290,37 @@ impl<'p, P: Pass> People<'p, P> {
             modulus: AtomicU64::new(share.modulus),
             bytes: AtomicUsize::new(0),
             entries: AtomicUsize::new(0),
-            most_bytes,
+            most_shared: most_bytes - 2 * all_own * most_own,
+            most_own,
         }
     }
 
     /// The rows of one thread.
     fn rows(&self) -> Rows<'_, 'p, P> {
-        let waiting = self.parts.iter().map(|_| (WaitingOf::<P>::default(), 0));
         Rows {
             people: self,
-            waiting: waiting.collect(),
+            parts: self.parts.iter().map(|_| Part::default()).collect(),
         }
     }
 
-    /// Adds the rows that wait for a part.
-    fn add(&self, number: usize, waiting: &mut WaitingOf<P>) {
-        let Some(part) = self.parts.get(number) else {
+    /// Adds a thread's part to the one with this number.
+    fn add(&self, number: usize, own: &mut Part<P>) {
+        let Some(shared) = self.parts.get(number) else {
             return;
         };
-        let mut part = lock(part);
-        self.keep_up(&mut part);
-        let Part {
-            table, share, heap, ..
-        } = &mut *part;
-        waiting.drain(|person, (group, update)| {
-            let hash = self.hasher.hash_one(person);
-            // Since the row was read, it may have been left for another pass.
-            if !share.has(hash) {
-                return;
-            }
-            let slot = table.entry(
-                in_group(hash, group),
-                |entry| entry.group == group && entry.person.borrow() == person,
-                |entry| hash_of(self.hasher, entry.person.borrow(), entry.group),
-            );
-            match slot {
-                Slot::Occupied(slot) => {
-                    let kept = &mut slot.into_mut().kept;
-                    let before = kept.heap();
-                    self.pass.add(kept, update);
-                    *heap = *heap - before + kept.heap();
-                }
-                Slot::Vacant(slot) => {
-                    let mut kept = self.pass.start();
-                    self.pass.add(&mut kept, update);
-                    let entry = Entry {
-                        person: person.to_owned(),
-                        group,
-                        kept,
-                    };
-                    *heap += entry.heap();
-                    slot.insert(entry);
-                }
-            }
-        });
-        self.count(&mut part);
-        drop(part);
+        let mut shared = lock(shared);
+        self.keep_up(&mut shared);
+        // Since its rows were read, people may have been left for another pass.
+        let share = shared.share;
+        shared.part.absorb(self, own, share);
+        self.count(&mut shared);
+        drop(shared);
         self.fit();
     }
 
     /// Drops people until they fit.
     fn fit(&self) {
-        while self.bytes.load(Ordering::Relaxed) > self.most_bytes
+        while self.bytes.load(Ordering::Relaxed) > self.most_shared
             && self.entries.load(Ordering::Relaxed) > self.parts.len()
         {
             let modulus = self.modulus.load(Ordering::Relaxed);
@@ -238,37 +335,27 @@ impl<'p, P: Pass> People<'p, P> {
     }
 
     /// Drops those people of a part who are left for another pass.
-    fn keep_up(&self, part: &mut Part<P>) {
+    fn keep_up(&self, shared: &mut Shared<P>) {
         let modulus = self.modulus.load(Ordering::Relaxed);
-        if modulus <= part.share.modulus {
+        if modulus <= shared.share.modulus {
             return;
         }
-        part.share.modulus = modulus;
-        let share = part.share;
-        let mut heap = 0;
-        part.table.retain(|entry| {
-            let person: &P::Key = entry.person.borrow();
-            let stays = share.has(self.hasher.hash_one(person));
-            heap += if stays { entry.heap() } else { 0 };
-            stays
-        });
-        part.table
-            .shrink_to_fit(|entry| hash_of(self.hasher, entry.person.borrow(), entry.group));
-        part.heap = heap;
-        self.count(part);
+        shared.share.modulus = modulus;
+        let mut all = take(&mut shared.part);
+        shared.part.absorb(self, &mut all, shared.share);
+        self.count(shared);
     }
 
     /// Brings the sums over all parts up to date.
-    fn count(&self, part: &mut Part<P>) {
-        let places = part.table.capacity();
-        let bytes = places * (size_of::<EntryOf<P>>() + 1) + part.heap;
-        let (old_bytes, old_entries) = part.counted;
-        part.counted = (bytes, part.table.len());
+    fn count(&self, shared: &mut Shared<P>) {
+        let (old_bytes, old_entries) = shared.counted;
+        let (bytes, entries) = (shared.part.bytes(), shared.part.table.len());
+        shared.counted = (bytes, entries);
         // The sums wrap around when they fall.
-        let change = bytes.wrapping_sub(old_bytes);
-        self.bytes.fetch_add(change, Ordering::Relaxed);
-        let change = part.table.len().wrapping_sub(old_entries);
-        self.entries.fetch_add(change, Ordering::Relaxed);
+        self.bytes
+            .fetch_add(bytes.wrapping_sub(old_bytes), Ordering::Relaxed);
+        self.entries
+            .fetch_add(entries.wrapping_sub(old_entries), Ordering::Relaxed);
     }
 
     /// The totals of all people who are left in this pass.
@@ -276,11 +363,14 @@ impl<'p, P: Pass> People<'p, P> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut total = self.pass.total();
-            while let Some(part) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut part = lock(part);
-                self.keep_up(&mut part);
-                self.pass
-                    .finish(&mut total, std::mem::take(&mut part.table));
+            while let Some(shared) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut shared = lock(shared);
+                self.keep_up(&mut shared);
+                let (mut part, others) = (take(&mut shared.part), take(&mut shared.others));
+                for mut own in others {
+                    part.absorb(&self, &mut own, shared.share);
+                }
+                self.pass.finish(&mut total, part);
             }
             Ok(total)
         };
@@ -304,13 +394,10 @@ fn in_group<G: Group>(hash: u64, group: G) -> u64 {
     hash.wrapping_add(u64::from(group.number()).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-type WaitingOf<P> = <<P as Pass>::Key as Key>::Waiting<(<P as Pass>::Group, <P as Pass>::Update)>;
-
-/// The rows that one thread has read, and that are not yet added.
+/// The people of one thread.
 struct Rows<'a, 'p, P: Pass> {
     people: &'a People<'p, P>,
-    /// Those of each part, and the bytes that their updates take besides themselves.
-    waiting: Vec<(WaitingOf<P>, usize)>,
+    parts: Vec<Part<P>>,
 }
 
 impl<P: Pass> Rows<'_, '_, P> {
@@ -320,8 +407,8 @@ impl<P: Pass> Rows<'_, '_, P> {
             modulus: people.modulus.load(Ordering::Relaxed),
             ..people.share
         };
-        let shift = 55 - self.waiting.len().ilog2();
-        let mask = self.waiting.len() - 1;
+        let shift = 55 - self.parts.len().ilog2();
+        let mask = self.parts.len() - 1;
         people.pass.read(batch, scratch, |person, group, update| {
             let hash = people.hasher.hash_one(person);
             if !share.has(hash) {
@@ -329,21 +416,20 @@ impl<P: Pass> Rows<'_, '_, P> {
             }
             // Of the bits from 48 to 54, which neither a share nor the table uses, the highest.
             let number = (hash >> shift) as usize & mask;
-            let Some((waiting, heap)) = self.waiting.get_mut(number) else {
+            let Some(part) = self.parts.get_mut(number) else {
                 return;
             };
-            *heap += update.heap();
-            waiting.push(person, (group, update));
-            if waiting.len() >= MOST_WAITING || *heap + waiting.heap() >= MOST_WAITING_BYTES {
-                people.add(number, waiting);
-                *heap = 0;
+            let grew = part.add(people, (hash, person), group, update);
+            if grew && part.used() > people.most_own {
+                people.add(number, part);
             }
         })
     }
 
-    fn add_all(&mut self) {
-        for (number, (waiting, _)) in self.waiting.iter_mut().enumerate() {
-            self.people.add(number, waiting);
+    /// Leaves the parts to those who finish the pass.
+    fn leave(self) {
+        for (shared, own) in self.people.parts.iter().zip(self.parts) {
+            lock(shared).others.push(own);
         }
     }
 }
@@ -386,6 +472,7 @@ mod tests {
         type Key = i64;
         type Group = ();
         type Kept = i64;
+        type Store = ();
         type Update = ();
         type Scratch = ();
         type Total = (Alive<'a>, usize);
@@ -399,20 +486,25 @@ mod tests {
             i64::each(&batch.column(0)?, |_, person| row(person, (), ()))
         }
 
-        fn start(&self) -> i64 {
+        fn start(&self, (): &mut ()) -> i64 {
             0
         }
 
-        fn add(&self, rows: &mut i64, (): ()) {
+        fn add(&self, (): &mut (), rows: &mut i64, (): ()) {
             *rows += 1;
+        }
+
+        fn merge(&self, (): &mut (), rows: &mut i64, ((), others): (&(), i64)) {
+            *rows += others;
         }
 
         fn total(&self) -> Self::Total {
             (Alive::new(&self.alive, &self.most), 0)
         }
 
-        fn finish(&self, (_, all): &mut Self::Total, people: HashTable<EntryOf<Self>>) {
-            *all += people.into_iter().filter(|entry| entry.kept == 2).count();
+        fn finish(&self, (_, all): &mut Self::Total, people: Part<Self>) {
+            let people = people.table.into_iter();
+            *all += people.filter(|entry| entry.kept == 2).count();
         }
     }
 
@@ -462,6 +554,7 @@ mod tests {
         type Key = i64;
         type Group = ();
         type Kept = Option<String>;
+        type Store = ();
         type Update = Option<String>;
         type Scratch = ();
         type Total = ();
@@ -475,17 +568,26 @@ mod tests {
             Err(Unavailable)
         }
 
-        fn start(&self) -> Option<String> {
+        fn start(&self, (): &mut ()) -> Option<String> {
             None
         }
 
-        fn add(&self, kept: &mut Option<String>, key: Option<String>) {
+        fn add(&self, (): &mut (), kept: &mut Option<String>, key: Option<String>) {
             *kept = key;
+        }
+
+        fn merge(
+            &self,
+            (): &mut (),
+            kept: &mut Option<String>,
+            ((), other): (&(), Option<String>),
+        ) {
+            *kept = other;
         }
 
         fn total(&self) {}
 
-        fn finish(&self, (): &mut (), _: HashTable<EntryOf<Self>>) {}
+        fn finish(&self, (): &mut (), _: Part<Self>) {}
     }
 
     /// A key of a thousand bytes takes as much as a person whose name is that long.
@@ -493,27 +595,33 @@ mod tests {
     fn the_keys_that_are_kept_count_as_memory() {
         let hasher = DefaultHashBuilder::default();
         let most = 1 << 18;
-        let people = People::new(&Keys, &hasher, Share::ALL, most);
+        let people = People::new(&Keys, &hasher, Share::ALL, (most, 1));
         assert_eq!(people.parts.len(), 4);
-        let mut rows = people.rows();
+        let mut own = Part::default();
         for person in 0..4000_usize {
             // Longer ones are counted, too, and shorter ones no more.
-            for length in [1000, person] {
+            for (place, length) in [1000, person].into_iter().enumerate() {
                 let key = Some("k".repeat(length));
-                let part = person % 4;
-                let (waiting, _) = &mut rows.waiting[part];
-                Waiting::push(waiting, &(person as i64), ((), key));
-                people.add(part, waiting);
+                let hash = hasher.hash_one(person as i64);
+                let grew = own.add(&people, (hash, &(person as i64)), (), key);
+                assert_eq!(grew, place == 0 || person > 1000);
+            }
+            assert_eq!(own.heap, kept(&own));
+            if own.used() > people.most_own {
+                people.add(person % 4, &mut own);
             }
         }
         let mut bytes = 0;
-        for part in &people.parts {
-            let part = lock(part);
-            let kept: usize = part.table.iter().map(|entry| entry.kept.heap()).sum();
-            assert_eq!(part.heap, kept);
-            bytes += kept;
+        for shared in &people.parts {
+            let shared = lock(shared);
+            assert_eq!(shared.part.heap, kept(&shared.part));
+            bytes += shared.part.heap;
         }
-        assert!(bytes <= most && bytes > 1 << 14, "{bytes}");
-        assert!(people.bytes.into_inner() <= most);
+        assert!(bytes <= people.most_shared && bytes > 1 << 14, "{bytes}");
+        assert!(people.bytes.into_inner() <= people.most_shared);
+    }
+
+    fn kept(part: &Part<Keys>) -> usize {
+        part.table.iter().map(|entry| entry.kept.heap()).sum()
     }
 }

@@ -10,9 +10,6 @@ use crate::vector::{Values, Vector};
 
 /// What names a person: a whole number, or a text.
 pub(crate) trait Key: ToOwned<Owned: Borrow<Self> + Ord + Send> + Hash + Eq + Sync {
-    /// Rows that wait, each with its key.
-    type Waiting<U: Send>: Waiting<Self, U>;
-
     /// The bytes that an owned one takes besides itself.
     fn heap(&self) -> usize;
 
@@ -20,84 +17,7 @@ pub(crate) trait Key: ToOwned<Owned: Borrow<Self> + Ord + Send> + Hash + Eq + Sy
     fn each(column: &Vector<'_>, each: impl FnMut(usize, &Self)) -> Result<(), Unavailable>;
 }
 
-/// Rows that wait, each with its key: so many that a part of the people stays in the cache of a core while
-/// they are added.
-pub(crate) trait Waiting<Q: ?Sized, U>: Default + Send {
-    fn push(&mut self, key: &Q, update: U);
-
-    /// The bytes of keys that are not in the rows themselves.
-    fn heap(&self) -> usize;
-
-    fn len(&self) -> usize;
-
-    /// Takes all rows out, in their order.
-    fn drain(&mut self, each: impl FnMut(&Q, U));
-}
-
-impl<U: Send> Waiting<i64, U> for Vec<(i64, U)> {
-    #[inline]
-    fn push(&mut self, key: &i64, update: U) {
-        self.push((*key, update));
-    }
-
-    fn heap(&self) -> usize {
-        0
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    #[inline]
-    fn drain(&mut self, mut each: impl FnMut(&i64, U)) {
-        self.drain(..).for_each(|(key, update)| each(&key, update));
-    }
-}
-
-/// Texts one after another, and where each ends.
-pub(crate) struct WaitingTexts<U> {
-    texts: String,
-    rows: Vec<(usize, U)>,
-}
-
-impl<U> Default for WaitingTexts<U> {
-    fn default() -> Self {
-        Self {
-            texts: String::new(),
-            rows: Vec::new(),
-        }
-    }
-}
-
-impl<U: Send> Waiting<str, U> for WaitingTexts<U> {
-    #[inline]
-    fn push(&mut self, key: &str, update: U) {
-        self.texts.push_str(key);
-        self.rows.push((self.texts.len(), update));
-    }
-
-    fn heap(&self) -> usize {
-        self.texts.len()
-    }
-
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn drain(&mut self, mut each: impl FnMut(&str, U)) {
-        let mut start = 0;
-        for (end, update) in self.rows.drain(..) {
-            each(self.texts.get(start..end).unwrap_or_default(), update);
-            start = end;
-        }
-        self.texts.clear();
-    }
-}
-
 impl Key for i64 {
-    type Waiting<U: Send> = Vec<(i64, U)>;
-
     fn heap(&self) -> usize {
         0
     }
@@ -121,8 +41,6 @@ impl Key for i64 {
 }
 
 impl Key for str {
-    type Waiting<U: Send> = WaitingTexts<U>;
-
     fn heap(&self) -> usize {
         // What an allocator adds is a guess.
         self.len() + 16
@@ -149,37 +67,90 @@ fn is_known(known: Option<&NullBuffer>, row: usize) -> bool {
 /// Under what an entry of a person stands: a group, or nothing where one entry has all groups of a person.
 /// Then it takes less memory.
 pub(crate) trait Group: Copy + Ord + Send + Sync {
+    /// Whether a person has several entries.
+    const IS_SEVERAL: bool;
+
+    fn of(number: u32) -> Self;
+
     fn number(self) -> u32;
 }
 
 impl Group for u32 {
+    const IS_SEVERAL: bool = true;
+
+    fn of(number: u32) -> Self {
+        number
+    }
+
     fn number(self) -> u32 {
         self
     }
 }
 
 impl Group for () {
+    const IS_SEVERAL: bool = false;
+
+    fn of(_: u32) {}
+
     fn number(self) -> u32 {
         0
     }
 }
 
-/// What is kept for a person in a group, or waits to be added to it.
-pub(crate) trait Kept: Send {
-    /// The bytes that it takes besides itself.
+/// What may take memory besides itself.
+pub(crate) trait Heap {
+    /// How many bytes that is.
     fn heap(&self) -> usize {
         0
     }
 }
 
-impl Kept for () {}
-impl Kept for i64 {}
-impl Kept for u64 {}
-impl Kept for Option<i64> {}
+impl Heap for i64 {}
+impl Heap for u64 {}
+impl Heap for usize {}
+impl Heap for Option<i64> {}
 
-impl Kept for Option<String> {
+impl Heap for Option<String> {
     fn heap(&self) -> usize {
         self.as_deref().map_or(0, Key::heap)
+    }
+}
+
+/// What entries of a part share.
+pub(crate) trait Store: Default + Send {
+    /// How much memory it takes.
+    fn bytes(&self) -> usize;
+
+    /// How much of it is in use.
+    fn used(&self) -> usize;
+
+    /// Empties it, and keeps its memory.
+    fn clear(&mut self);
+}
+
+impl Store for () {
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn used(&self) -> usize {
+        0
+    }
+
+    fn clear(&mut self) {}
+}
+
+impl<T: Send> Store for Vec<T> {
+    fn bytes(&self) -> usize {
+        self.capacity() * size_of::<T>()
+    }
+
+    fn used(&self) -> usize {
+        self.len() * size_of::<T>()
+    }
+
+    fn clear(&mut self) {
+        self.clear();
     }
 }
 
@@ -190,7 +161,7 @@ pub(crate) struct Entry<K, G, S> {
     pub(crate) kept: S,
 }
 
-impl<K, G, S: Kept> Entry<K, G, S> {
+impl<K, G, S: Heap> Entry<K, G, S> {
     /// The bytes that it takes besides itself.
     pub(crate) fn heap<Q: Key<Owned = K> + ?Sized>(&self) -> usize
     where

@@ -2,15 +2,14 @@
 
 use std::marker::PhantomData;
 
-use hashbrown::HashTable;
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Bound, Kind, Parts, Plan};
 
 use crate::amounts::amounts;
 use crate::evaluate::Batch;
 use crate::groups::{Groups, NONE};
-use crate::people::{EntryOf, Pass, by_person};
-use crate::person::{Entry, Group, Kept, Key};
+use crate::people::{Part, Pass, by_person};
+use crate::person::{Entry, Group, Heap, Key, Store};
 use crate::scan::Scan;
 
 /// The totals of a plan where each row is a person: nothing is kept but the totals.
@@ -105,12 +104,12 @@ fn of_people_named<Q: Key + ?Sized>(
     };
     let is_dense = plan.groups().saturating_mul(size) <= MOST_DENSE;
     let tally = match (plan.groups(), is_dense, is_narrow) {
-        (1, _, true) => tally_people::<Q, One<i64>>,
-        (1, _, false) => tally_people::<Q, One<Wide>>,
+        (1, _, true) => tally_people::<Q, Single<(), i64>>,
+        (1, _, false) => tally_people::<Q, Single<(), Wide>>,
         (_, true, true) => tally_people::<Q, Dense<i64>>,
         (_, true, false) => tally_people::<Q, Dense<Wide>>,
-        (_, false, true) => tally_people::<Q, Sparse<i64>>,
-        (_, false, false) => tally_people::<Q, Sparse<Wide>>,
+        (_, false, true) => tally_people::<Q, Single<u32, i64>>,
+        (_, false, false) => tally_people::<Q, Single<u32, Wide>>,
     };
     tally(plan, scan, person, most_bytes)
 }
@@ -146,6 +145,7 @@ impl<Q: Key + ?Sized, L: Layout> Pass for Tally<'_, Q, L> {
     type Key = Q;
     type Group = L::Group;
     type Kept = L::Kept;
+    type Store = L::Store;
     type Update = L::Update;
     type Scratch = Rows;
     type Total = Vec<i128>;
@@ -167,39 +167,46 @@ impl<Q: Key + ?Sized, L: Layout> Pass for Tally<'_, Q, L> {
         })
     }
 
-    fn start(&self) -> L::Kept {
-        L::start(self.plan.groups())
+    fn start(&self, store: &mut L::Store) -> L::Kept {
+        L::start(self.plan, store)
     }
 
     #[inline]
-    fn add(&self, kept: &mut L::Kept, update: L::Update) {
-        L::add(self.plan, kept, update);
+    fn add(&self, store: &mut L::Store, kept: &mut L::Kept, update: L::Update) {
+        L::add(self.plan, store, kept, update);
+    }
+
+    fn merge(&self, store: &mut L::Store, kept: &mut L::Kept, other: (&L::Store, L::Kept)) {
+        let (others, other) = other;
+        let sums = L::sums_mut(self.plan, store, kept).iter_mut();
+        for (sum, other) in sums.zip(L::sums(self.plan, others, &other)) {
+            sum.merge(other);
+        }
     }
 
     fn total(&self) -> Vec<i128> {
         vec![0; self.plan.totals()]
     }
 
-    fn finish(&self, totals: &mut Vec<i128>, people: HashTable<EntryOf<Self>>) {
+    fn finish(&self, totals: &mut Vec<i128>, part: Part<Self>) {
+        let Part { table, store, .. } = part;
         let mut numbers = Vec::new();
-        if !L::HAS_SEVERAL {
-            for entry in people {
-                bounded::<_, L>(
-                    self.plan,
-                    std::slice::from_ref(&entry),
-                    &mut numbers,
-                    totals,
-                );
+        let mut bounded = |person: &[_]| {
+            bounded::<_, L>(self.plan, (person, &store), &mut numbers, totals);
+        };
+        if !L::Group::IS_SEVERAL {
+            for entry in table {
+                bounded(std::slice::from_ref(&entry));
             }
             return;
         }
         // The groups of a person stand together, in their order.
-        let mut entries: Vec<_> = people.into_iter().collect();
+        let mut entries: Vec<_> = table.into_iter().collect();
         entries.sort_unstable_by(|one, other| {
             (&one.person, one.group).cmp(&(&other.person, other.group))
         });
         for person in entries.chunk_by(|one, other| one.person == other.person) {
-            bounded::<_, L>(self.plan, person, &mut numbers, totals);
+            bounded(person);
         }
     }
 }
@@ -207,14 +214,17 @@ impl<Q: Key + ?Sized, L: Layout> Pass for Tally<'_, Q, L> {
 /// Adds what one person adds to the totals, bounded. `numbers` is scratch.
 fn bounded<K, L: Layout>(
     plan: &Plan,
-    person: &[Entry<K, L::Group, L::Kept>],
+    (person, store): (&[Entry<K, L::Group, L::Kept>], &L::Store),
     numbers: &mut Vec<i128>,
     totals: &mut [i128],
 ) {
     let parts = plan.parts().len();
     numbers.clear();
     let mut rows = 0;
-    for sums in person.iter().flat_map(|entry| L::sums(&entry.kept)) {
+    for sums in person
+        .iter()
+        .flat_map(|entry| L::sums(plan, store, &entry.kept))
+    {
         rows += sums.rows();
         numbers.extend(sums.numbers().into_iter().take(parts));
     }
@@ -227,7 +237,8 @@ fn bounded<K, L: Layout>(
     plan.bound().apply(numbers, rows);
     let mut numbers = numbers.as_slice();
     for entry in person {
-        let (these, others) = numbers.split_at(parts * L::sums(&entry.kept).len());
+        let groups = L::sums(plan, store, &entry.kept).len();
+        let (these, others) = numbers.split_at(parts * groups);
         add(totals, entry.group.number(), these, parts);
         numbers = others;
     }
@@ -237,121 +248,104 @@ fn bounded<K, L: Layout>(
 trait Layout {
     type Group: Group;
     type Sums: Sums;
-    type Kept: Kept;
-    type Update: Kept;
-    /// Whether a person has several entries.
-    const HAS_SEVERAL: bool;
+    type Kept: Heap + Send;
+    type Store: Store;
+    type Update;
 
     /// Where a row goes, and what it adds there.
     fn row(group: u32, amount: i64) -> (Self::Group, Self::Update);
-    fn start(groups: usize) -> Self::Kept;
-    fn add(plan: &Plan, kept: &mut Self::Kept, update: Self::Update);
+    fn start(plan: &Plan, store: &mut Self::Store) -> Self::Kept;
+    fn add(plan: &Plan, store: &mut Self::Store, kept: &mut Self::Kept, update: Self::Update);
     /// The sums of an entry: those of its group, or of all groups.
-    fn sums(kept: &Self::Kept) -> &[Self::Sums];
+    fn sums<'a>(plan: &Plan, store: &'a Self::Store, kept: &'a Self::Kept) -> &'a [Self::Sums];
+    fn sums_mut<'a>(
+        plan: &Plan,
+        store: &'a mut Self::Store,
+        kept: &'a mut Self::Kept,
+    ) -> &'a mut [Self::Sums];
 }
 
-/// There is one group.
-struct One<S>(PhantomData<S>);
+/// The sums stand in the entry: of the only group, or of one of those in which a person has rows.
+struct Single<G, S>(PhantomData<(G, S)>);
 
-impl<S: Sums> Layout for One<S> {
-    type Group = ();
+impl<G: Group, S: Sums> Layout for Single<G, S> {
+    type Group = G;
     type Sums = S;
     type Kept = S;
+    type Store = ();
     type Update = i64;
-    const HAS_SEVERAL: bool = false;
 
     #[inline]
-    fn row(_: u32, amount: i64) -> ((), i64) {
-        ((), amount)
+    fn row(group: u32, amount: i64) -> (G, i64) {
+        (G::of(group), amount)
     }
 
-    fn start(_: usize) -> S {
+    #[inline]
+    fn start(_: &Plan, (): &mut ()) -> S {
         S::default()
     }
 
     #[inline]
-    fn add(plan: &Plan, kept: &mut S, amount: i64) {
+    fn add(plan: &Plan, (): &mut (), kept: &mut S, amount: i64) {
         kept.add(plan, amount);
     }
 
-    fn sums(kept: &S) -> &[S] {
-        std::slice::from_ref(kept)
-    }
-}
-
-/// An entry for each group in which there are rows of a person.
-struct Sparse<S>(PhantomData<S>);
-
-impl<S: Sums> Layout for Sparse<S> {
-    type Group = u32;
-    type Sums = S;
-    type Kept = S;
-    type Update = i64;
-    const HAS_SEVERAL: bool = true;
-
     #[inline]
-    fn row(group: u32, amount: i64) -> (u32, i64) {
-        (group, amount)
-    }
-
-    fn start(_: usize) -> S {
-        S::default()
+    fn sums<'a>(_: &Plan, (): &'a (), kept: &'a S) -> &'a [S] {
+        std::slice::from_ref(kept)
     }
 
     #[inline]
-    fn add(plan: &Plan, kept: &mut S, amount: i64) {
-        kept.add(plan, amount);
-    }
-
-    fn sums(kept: &S) -> &[S] {
-        std::slice::from_ref(kept)
+    fn sums_mut<'a>(_: &Plan, (): &'a mut (), kept: &'a mut S) -> &'a mut [S] {
+        std::slice::from_mut(kept)
     }
 }
 
-/// One entry for all groups.
+/// The sums in all groups stand together, person after person. An entry says where those of a person begin.
 struct Dense<S>(PhantomData<S>);
 
 impl<S: Sums> Layout for Dense<S> {
     type Group = ();
     type Sums = S;
-    type Kept = Box<[S]>;
+    type Kept = usize;
+    type Store = Vec<S>;
     type Update = (u32, i64);
-    const HAS_SEVERAL: bool = false;
 
     #[inline]
     fn row(group: u32, amount: i64) -> ((), (u32, i64)) {
         ((), (group, amount))
     }
 
-    fn start(groups: usize) -> Box<[S]> {
-        (0..groups).map(|_| S::default()).collect()
+    fn start(plan: &Plan, store: &mut Vec<S>) -> usize {
+        let start = store.len();
+        store.resize_with(start + plan.groups(), S::default);
+        start
     }
 
     #[inline]
-    fn add(plan: &Plan, kept: &mut Box<[S]>, (group, amount): (u32, i64)) {
-        if let Some(sums) = kept.get_mut(group as usize) {
+    fn add(plan: &Plan, store: &mut Vec<S>, start: &mut usize, (group, amount): (u32, i64)) {
+        if let Some(sums) = store.get_mut(*start + group as usize) {
             sums.add(plan, amount);
         }
     }
 
-    fn sums(kept: &Box<[S]>) -> &[S] {
-        kept
+    fn sums<'a>(plan: &Plan, store: &'a Vec<S>, start: &usize) -> &'a [S] {
+        store
+            .get(*start..*start + plan.groups())
+            .unwrap_or_default()
+    }
+
+    fn sums_mut<'a>(plan: &Plan, store: &'a mut Vec<S>, start: &mut usize) -> &'a mut [S] {
+        store
+            .get_mut(*start..*start + plan.groups())
+            .unwrap_or_default()
     }
 }
-
-impl<S: Send> Kept for Box<[S]> {
-    #[inline]
-    fn heap(&self) -> usize {
-        // What an allocator adds is a guess.
-        size_of_val(&**self) + 16
-    }
-}
-
-impl Kept for (u32, i64) {}
 
 /// The sums of the numbers of a person in a group.
-trait Sums: Default + Kept {
+trait Sums: Default + Heap + Send {
     fn add(&mut self, plan: &Plan, amount: i64);
+    fn merge(&mut self, other: &Self);
     fn numbers(&self) -> [i128; 3];
     /// How many rows there are.
     fn rows(&self) -> u64;
@@ -363,6 +357,10 @@ impl Sums for i64 {
     #[inline]
     fn add(&mut self, _: &Plan, amount: i64) {
         *self += amount;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        *self += other;
     }
 
     fn numbers(&self) -> [i128; 3] {
@@ -381,7 +379,7 @@ struct Wide {
     rows: u64,
 }
 
-impl Kept for Wide {}
+impl Heap for Wide {}
 
 impl Sums for Wide {
     fn add(&mut self, plan: &Plan, amount: i64) {
@@ -389,6 +387,13 @@ impl Sums for Wide {
             *sum += number;
         }
         self.rows += 1;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (sum, other) in self.numbers.iter_mut().zip(other.numbers) {
+            *sum += other;
+        }
+        self.rows += other.rows;
     }
 
     fn numbers(&self) -> [i128; 3] {

@@ -279,3 +279,54 @@ fn nothing_of_the_data_is_printed() {
     assert_eq!(printed, format!("ArrowTable {{ schema: {schema:?}, .. }}"));
     assert!(!printed.contains("secret") && !printed.contains("424242"));
 }
+
+/// The curator is told what the table takes for missing: the same cells.
+#[test]
+fn a_check_counts_the_cells_that_cannot_be_read() {
+    let kinds = [
+        ("n", Kind::Whole),
+        ("word", Kind::Text),
+        ("x", Kind::Real),
+        ("yes", Kind::Bool),
+        ("day", Kind::Date),
+        ("at", Kind::Time),
+    ];
+    let schema = Schema::of_rows(kinds.map(|(name, kind)| Column::new(name, kind))).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let good = folder.path().join("good.csv");
+    std::fs::write(
+        &good,
+        "n,word,x,yes,day,at\n 7 ,a,1e3,NO,2024-02-29,2024-02-29 12:00:00\n,,,,,\n  , ,NaN,\n",
+    )
+    .unwrap();
+    let bad = folder.path().join("bad.csv");
+    std::fs::write(
+        &bad,
+        b"day,at,n,word,x,yes\n2024-02-30,noon,7.5,\xff,one,perhaps\n\
+          2024-02-29,,99999999999999999999,b,2,1\n",
+    )
+    .unwrap();
+    let name = bad.display().to_string();
+    let found = queryables_arrow::check_csv(&schema, [&good, &bad]).unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|unread| {
+            assert_eq!(unread.file, name);
+            (
+                &*unread.column,
+                unread.kind,
+                unread.cells,
+                unread.first_line,
+            )
+        })
+        .collect();
+    let expected = kinds.map(|(name, kind)| (name, kind, if name == "n" { 2 } else { 1 }, 2));
+    assert_eq!(found, expected);
+    // As many are missing in the table.
+    let table = ArrowTable::csv(&schema, [&bad]).unwrap();
+    for (name, _, cells, _) in expected {
+        let empty = u64::from(name == "at");
+        let missing = count(&table, &format!("{name} is null"));
+        assert_eq!(missing, i128::from(cells + empty));
+    }
+}

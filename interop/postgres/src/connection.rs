@@ -12,6 +12,7 @@ use crate::seen::{Seen, damaged, other_launches, seal};
 use crate::statements::{
     BEGIN, CHANGES, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE, WRITE_ALONE,
 };
+use crate::writing::{Outcome, Queued, Writing, columns};
 
 /// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
 /// each time.
@@ -232,40 +233,29 @@ impl Connection {
         Ok(Refusals::read(rows.iter().map(|row| row.get(0))))
     }
 
-    /// Writes an outcome, if there is none; whether there was none.
-    pub(crate) async fn finish(
-        &self,
-        sequence: u64,
-        line: &str,
-        waits: &str,
-    ) -> Result<bool, StoreError> {
-        let place = signed(sequence);
+    /// Writes an answer, if there is no outcome; whether there was none.
+    pub(crate) async fn finish(&self, sequence: u64, line: &str) -> Result<bool, StoreError> {
+        let finished = self.finished(&[(sequence, line.to_owned())], "on").await?;
+        Ok(finished == 1)
+    }
+
+    /// Writes outcomes that need not survive, where there are none.
+    pub(crate) async fn flush(&self, outcomes: &[Outcome]) -> Result<(), StoreError> {
+        self.finished(outcomes, "off").await.map(drop)
+    }
+
+    async fn finished(&self, outcomes: &[Outcome], waits: &str) -> Result<u64, StoreError> {
+        let (places, lines) = columns(outcomes);
         let finished = self
             .client
-            .execute(&self.finish, &[&place, &line, &waits])
+            .execute(&self.finish, &[&places, &lines, &waits])
             .await;
-        Ok(finished.map_err(unavailable)? == 1)
+        finished.map_err(unavailable)
     }
 
-    /// Writes the outcomes that wait.
-    pub(crate) async fn flush(&self, outcomes: &mut Outcomes) -> Result<(), StoreError> {
-        while let Some((sequence, line)) = outcomes.last() {
-            self.finish(*sequence, line, "off").await?;
-            outcomes.pop();
-        }
-        Ok(())
-    }
-
-    /// Writes what a charge has decided, and commits.
-    pub(crate) async fn commit(
-        &self,
-        charge: &dyn Charge,
-        sequence: u64,
-        admitted: bool,
-        seen: &mut Seen,
-        outcomes: &mut Outcomes,
-    ) -> Result<(), StoreError> {
-        let writing = Writing::of(charge, sequence, admitted, outcomes)?;
+    /// Writes what a charge has decided under the locks, and commits.
+    pub(crate) async fn commit(&self, charge: Queued, seen: &mut Seen) -> Result<(), StoreError> {
+        let writing = Writing::of(std::slice::from_ref(&charge), &[]);
         // Where the first fails, the server makes a rollback of the second, and the error is here.
         let committed = try_join(
             self.client.execute(&self.write, &writing.parameters()),
@@ -273,30 +263,37 @@ impl Connection {
         )
         .await;
         committed.map_err(unavailable)?;
-        writing.taken_up(seen)?;
-        outcomes.clear();
-        Ok(())
+        charge.taken_up(seen)
     }
 
-    /// Charges in one round trip if nobody else has charged since these states were read; whether that was
-    /// so. Otherwise nothing is written.
-    pub(crate) async fn charged_alone(
+    /// Writes charges in one round trip if nobody else has charged since this store has read or written the
+    /// states that the first of them was decided on; whether that was so. Otherwise nothing is written.
+    pub(crate) async fn commit_alone(
         &self,
-        charge: &dyn Charge,
-        known: &[Saved],
+        charges: &[Queued],
+        outcomes: &[Outcome],
         seen: &mut Seen,
-        outcomes: &mut Outcomes,
     ) -> Result<bool, StoreError> {
-        let writing = Writing::of(charge, seen.next(), true, outcomes)?;
-        let (entry, entry_seal) = (signed(seen.entry()), seen.entry_seal());
-        let budgets = charge.budgets();
+        let writing = Writing::of(charges, outcomes);
+        let first = charges.first().map(|charge| charge.sequence);
+        let Some(known) = seen.newest(&writing.budgets) else {
+            return Ok(false);
+        };
+        if first != Some(seen.next()) {
+            return Ok(false);
+        }
+        let (first, entry, entry_seal) = (
+            signed(seen.next()),
+            signed(seen.entry()),
+            seen.entry_seal().map(str::to_owned),
+        );
         let versions: Vec<i64> = known.iter().map(|saved| signed(saved.version)).collect();
         let seals: Vec<&str> = known.iter().map(|saved| seal(&saved.state)).collect();
         let mut parameters = writing.parameters().to_vec();
         parameters.extend([
-            &entry as &(dyn ToSql + Sync),
+            &first as &(dyn ToSql + Sync),
+            &entry,
             &entry_seal,
-            &budgets,
             &versions,
             &seals,
         ]);
@@ -304,95 +301,10 @@ impl Connection {
         if written.map_err(unavailable)? == 0 {
             return Ok(false);
         }
-        writing.taken_up(seen)?;
-        outcomes.clear();
+        for charge in charges {
+            charge.taken_up(seen)?;
+        }
         Ok(true)
-    }
-}
-
-/// What became of launches, to be written with the next charge: sequence numbers and lines.
-pub(crate) type Outcomes = Vec<(u64, String)>;
-
-/// What a charge writes.
-struct Writing<'a> {
-    sequence: u64,
-    place: i64,
-    line: String,
-    admitted: bool,
-    names: Vec<String>,
-    amounts: Vec<String>,
-    changed: Vec<(String, Saved)>,
-    budgets: Vec<String>,
-    versions: Vec<i64>,
-    states: Vec<String>,
-    key: Vec<&'a str>,
-    done: Vec<i64>,
-    outcomes: Vec<&'a str>,
-}
-
-impl<'a> Writing<'a> {
-    fn of(
-        charge: &'a dyn Charge,
-        sequence: u64,
-        admitted: bool,
-        outcomes: &'a Outcomes,
-    ) -> Result<Self, StoreError> {
-        let (names, amounts) = charge.amounts().into_iter().unzip();
-        let changed = charge.changed()?;
-        let (mut budgets, mut versions, mut states) = (vec![], vec![], vec![]);
-        for (budget, saved) in &changed {
-            budgets.push(budget.clone());
-            versions.push(signed(saved.version));
-            states.push(saved.state.clone());
-        }
-        let (done, outcomes) = outcomes
-            .iter()
-            .map(|(sequence, line)| (signed(*sequence), &**line))
-            .unzip();
-        Ok(Self {
-            sequence,
-            place: signed(sequence),
-            line: charge.line(sequence, 1)?,
-            admitted,
-            names,
-            amounts,
-            changed,
-            budgets,
-            versions,
-            states,
-            key: charge.key().filter(|_| admitted).into_iter().collect(),
-            done,
-            outcomes,
-        })
-    }
-
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 10] {
-        [
-            &self.place,
-            &self.line,
-            &self.names,
-            &self.amounts,
-            &self.budgets,
-            &self.versions,
-            &self.states,
-            &self.key,
-            &self.done,
-            &self.outcomes,
-        ]
-    }
-
-    /// It is committed.
-    fn taken_up(&self, seen: &mut Seen) -> Result<(), StoreError> {
-        if self.admitted {
-            seen.admitted(self.sequence, seal(&self.line));
-        }
-        let next = self.sequence + 1;
-        seen.wrote(self.sequence);
-        seen.counter(next)?;
-        for (budget, saved) in &self.changed {
-            seen.state(budget, saved, next)?;
-        }
-        Ok(())
     }
 }
 

@@ -17,10 +17,12 @@
 //!
 //! A launch is one transaction, which is committed before its mechanism runs. While nobody else charges, it
 //! is one statement: it writes what was decided on the states that this process knows, if the counter of
-//! entries is still the same. Otherwise it locks the row of the counter and those of its budgets, decides,
-//! and writes: two round trips to the server (one more with an idempotency key). The rows are locked from
-//! the answer of the first to the commit in the second. Outcomes without an answer are written with the
-//! next charge. States are versioned JSON, as text with a checksum; the numbers of a
+//! entries is still the same. Launches of one process that wait for it meanwhile are decided one on what the
+//! other leaves behind, and go into the next such statement together; if anybody else has charged, none of
+//! them is written, and each is decided anew. Otherwise a launch locks the row of the counter and those of its
+//! budgets, decides, and writes: two round trips to the server (one more with an idempotency key). The rows
+//! are locked from the answer of the first to the commit in the second. Outcomes without an answer are written
+//! with the next charge. States are versioned JSON, as text with a checksum; the numbers of a
 //! loss are also kept as exact `NUMERIC`, for queries.
 
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
@@ -31,22 +33,26 @@
 )]
 
 mod connection;
+mod group;
 mod seen;
 mod statements;
 mod table;
+mod writing;
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use queryables::ledger::{Charge, Outcome, OutcomeLine, Receipt, Saved, Store, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
 
-use connection::{Connection, Outcomes, saved, unavailable, unsigned};
+use connection::{Connection, saved, unavailable, unsigned};
+use group::{Group, Newest};
 use seen::{Seen, damaged};
 use statements::{OPEN, SCHEMA};
 pub use table::{OpenTableError, PostgresTable};
+use writing::{Outcome as Waiting, Queued};
 
 /// Keeps a ledger in a database of PostgreSQL, in tables whose names begin with `queryables_`.
 ///
@@ -71,6 +77,7 @@ pub use table::{OpenTableError, PostgresTable};
 /// nobody can know who connects later: that all tables together are those of an earlier time.
 pub struct PostgresStore {
     config: Config,
+    group: Group,
     held: Mutex<Held>,
 }
 
@@ -79,12 +86,7 @@ struct Held {
     connection: Option<Connection>,
     /// Outlives the connection: the server may come back with less.
     seen: Seen,
-    /// They need not survive, and are written with the next charge.
-    outcomes: Outcomes,
 }
-
-/// The most outcomes that wait for a charge.
-const MOST_OUTCOMES: usize = 64;
 
 impl PostgresStore {
     /// Makes the tables of a new ledger in a database, and connects to it. The text is that of libpq:
@@ -134,13 +136,14 @@ impl PostgresStore {
         if version.get::<_, i32>(0) != 1 {
             return Err(StoreError::Version);
         }
-        store.with(async |connection, seen, _| connection.compared(None, seen).await)?;
+        store.with(async |connection, seen| connection.compared(None, seen).await)?;
         Ok(store)
     }
 
     fn to(parameters: &str) -> Result<Self, StoreError> {
         Ok(Self {
             config: parameters.parse().map_err(unavailable)?,
+            group: Group::default(),
             held: Mutex::default(),
         })
     }
@@ -148,9 +151,9 @@ impl PostgresStore {
     /// Uses the connection, and gives it up after an error: the server then ends its transaction.
     fn with<T>(
         &self,
-        run: impl AsyncFnOnce(&Connection, &mut Seen, &mut Outcomes) -> Result<T, StoreError>,
+        run: impl AsyncFnOnce(&Connection, &mut Seen) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held();
         // Taken out: what unwinds or fails leaves no connection behind.
         let connection = match held.connection.take() {
             Some(connection) => connection,
@@ -159,11 +162,61 @@ impl PostgresStore {
                 Connection::new(runtime, client).map_err(unavailable)?
             }
         };
-        let Held { seen, outcomes, .. } = &mut *held;
-        let result = run(&connection, seen, outcomes);
+        let result = run(&connection, &mut held.seen);
         let result = connection.runtime.block_on(result)?;
         held.connection = Some(connection);
         Ok(result)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes charges that were decided before, and outcomes; whether nobody else had charged meanwhile.
+    /// Otherwise nothing is written.
+    fn written(&self, charges: &[Queued], outcomes: &[Waiting]) -> Result<bool, StoreError> {
+        self.with(async |connection, seen| connection.commit_alone(charges, outcomes, seen).await)
+    }
+
+    /// Writes the outcomes that wait.
+    fn flush(&self) -> Result<(), StoreError> {
+        self.group.with_outcomes(|outcomes| match outcomes {
+            [] => Ok(()),
+            _ => self.with(async |connection, _| connection.flush(outcomes).await),
+        })
+    }
+
+    /// Decides on a charge under the locks of the server, and writes it.
+    fn charged(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
+        if charge.key().is_some() {
+            // What became of the key.
+            self.flush()?;
+        }
+        self.with(async |connection, seen| {
+            let (sequence, states) = connection.locked(charge.budgets(), seen).await?;
+            // After the lock: whoever used the key before has committed.
+            if let Some(key) = charge.key()
+                && let Some(known) = connection.known(key).await?
+            {
+                let ended = connection.client.batch_execute("ROLLBACK").await;
+                return ended.map(|()| known).map_err(unavailable);
+            }
+            let admitted = charge.decide(&states)?;
+            if !admitted && charge.changed()?.is_empty() {
+                let mut refusals = connection.refusals().await?;
+                let (last, times) = refusals.place(sequence, true);
+                if last < sequence {
+                    connection.replace(charge, last, times).await?;
+                    return Ok(Receipt::Written {
+                        sequence: last,
+                        mark: 0,
+                    });
+                }
+            }
+            let queued = Queued::of(charge, sequence, admitted)?;
+            connection.commit(queued, seen).await?;
+            Ok(Receipt::Written { sequence, mark: 0 })
+        })
     }
 
     fn client(&self) -> Result<(Runtime, Client), StoreError> {
@@ -196,7 +249,7 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
-        let named: String = self.with(async |connection, _, _| {
+        let named: String = self.with(async |connection, _| {
             let query = "UPDATE queryables_about SET dataset = coalesce(dataset, $1) \
                          RETURNING dataset";
             let row = connection.client.query_one(query, &[&name]).await;
@@ -210,7 +263,7 @@ impl Store for PostgresStore {
     }
 
     fn open(&self, budget: &str, terms: &str, state: &str) -> Result<Saved, StoreError> {
-        self.with(async |connection, seen, _| {
+        self.with(async |connection, seen| {
             let Connection { client, .. } = connection;
             let new = client.execute(OPEN, &[&budget, &terms, &state]).await;
             new.map_err(unavailable)?;
@@ -230,67 +283,31 @@ impl Store for PostgresStore {
     }
 
     fn newer(&self, known: &[(&str, u64)]) -> Result<Vec<(usize, Saved)>, StoreError> {
-        self.with(async |connection, seen, _| connection.newer(known, seen).await)
+        self.with(async |connection, seen| connection.newer(known, seen).await)
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
-        let charged = self.with(async |connection, seen, outcomes| {
-            if charge.key().is_none()
-                && seen.alone
-                && let Some(known) = seen.newest(charge.budgets())
-            {
-                // Until this has written something: the next try takes the locks.
-                seen.alone = false;
-                let admitted = match charge.decide(&known) {
-                    Err(StoreError::Changed) => false,
-                    decided => decided?,
-                };
-                let sequence = seen.next();
-                if admitted
-                    && connection
-                        .charged_alone(charge, &known, seen, outcomes)
-                        .await?
-                {
-                    seen.alone = true;
-                    return Ok(Some(Receipt::Written { sequence, mark: 0 }));
-                }
-                return Ok(None);
-            }
-            if charge.key().is_some() {
-                // What became of the key.
-                connection.flush(outcomes).await?;
-            }
-            let (sequence, states) = connection.locked(charge.budgets(), seen).await?;
-            // After the lock: whoever used the key before has committed.
-            if let Some(key) = charge.key()
-                && let Some(known) = connection.known(key).await?
-            {
-                let ended = connection.client.batch_execute("ROLLBACK").await;
-                return ended.map(|()| Some(known)).map_err(unavailable);
-            }
-            let admitted = charge.decide(&states)?;
-            if !admitted && charge.changed()?.is_empty() {
-                let mut refusals = connection.refusals().await?;
-                let (last, times) = refusals.place(sequence, true);
-                if last < sequence {
-                    connection.replace(charge, last, times).await?;
-                    return Ok(Some(Receipt::Written {
-                        sequence: last,
-                        mark: 0,
-                    }));
-                }
-            }
-            let committed = connection.commit(charge, sequence, admitted, seen, outcomes);
-            committed.await?;
-            Ok(Some(Receipt::Written { sequence, mark: 0 }))
-        });
-        // A launch that has decided must not decide again: it is made anew.
-        charged?.ok_or(StoreError::Changed)
+        if charge.key().is_none()
+            && let Some(queued) = self.group.queue(charge)?
+        {
+            return Ok(queued);
+        }
+        self.group.alone(
+            |charges, outcomes| self.written(charges, outcomes),
+            || self.charged(charge),
+            || Newest::of(&self.held().seen),
+        )
     }
 
-    /// It was committed already.
-    fn sync(&self, _: &Receipt) -> Result<(), StoreError> {
-        Ok(())
+    /// What was not queued was committed already.
+    fn sync(&self, receipt: &Receipt) -> Result<(), StoreError> {
+        match receipt {
+            Receipt::Queued { mark, .. } => {
+                let write = |charges: &[_], outcomes: &[_]| self.written(charges, outcomes);
+                self.group.wait(*mark, write)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// An answer is written at once, if there is none: the first one is the one that everybody gets. Other
@@ -299,16 +316,13 @@ impl Store for PostgresStore {
         let kept = matches!(outcome, Outcome::Answered(Some(_)));
         let line = OutcomeLine::new(sequence, outcome).line()?;
         if !kept {
-            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-            held.outcomes.push((sequence, line));
-            if held.outcomes.len() < MOST_OUTCOMES {
-                return Ok(());
-            }
-            drop(held);
-            return self.with(async |connection, _, outcomes| connection.flush(outcomes).await);
+            return match self.group.finish((sequence, line)) {
+                true => self.flush(),
+                false => Ok(()),
+            };
         }
-        self.with(async |connection, _, _| {
-            if connection.finish(sequence, &line, "on").await? {
+        self.with(async |connection, _| {
+            if connection.finish(sequence, &line).await? {
                 return Ok(());
             }
             let why = "another answer was kept before";
@@ -317,8 +331,8 @@ impl Store for PostgresStore {
     }
 
     fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
-        self.with(async |connection, _, outcomes| {
-            connection.flush(outcomes).await?;
+        self.flush()?;
+        self.with(async |connection, _| {
             let query = "SELECT line::text, outcome::text FROM queryables_entries \
                          WHERE sequence >= $1 ORDER BY sequence LIMIT $2";
             let (from, most) = [from, most as u64]
@@ -338,12 +352,11 @@ impl Store for PostgresStore {
 impl Drop for PostgresStore {
     /// Outcomes need not survive: what cannot be written reads as interrupted.
     fn drop(&mut self) {
-        let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
         // There it would panic.
         let is_async = tokio::runtime::Handle::try_current().is_ok();
-        if let Some(connection) = held.connection.take().filter(|_| !is_async) {
-            let flushed = connection.flush(&mut held.outcomes);
-            let _ = connection.runtime.block_on(flushed);
+        let is_connected = self.held().connection.is_some();
+        if is_connected && !is_async {
+            let _ = self.flush();
         }
     }
 }

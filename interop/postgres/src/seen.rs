@@ -79,6 +79,13 @@ impl Seen {
         newest.collect()
     }
 
+    /// All states that were read or written at the newest counter.
+    pub(crate) fn all_newest(&self) -> impl Iterator<Item = (&String, &Saved)> {
+        let marks = self.budgets.iter();
+        let newest = marks.filter(|(_, mark)| mark.counter == self.next);
+        newest.map(|(budget, mark)| (budget, &mark.saved))
+    }
+
     /// Takes up an entry of this store. Budgets that it has not changed are as they were.
     pub(crate) fn wrote(&mut self, sequence: u64) {
         let newest = self.budgets.values_mut();

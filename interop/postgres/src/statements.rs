@@ -63,35 +63,38 @@ pub(crate) const CHANGES: &str = concat!(
 "
 );
 
-/// Writes all of a charge at once: the entry ($1, $2), its amounts, the changed budgets, the key, and the
-/// outcomes of earlier launches ($9, $10). Where a condition is given, it holds or nothing is written.
+/// Writes all of some charges at once: the entries ($1, $2), their amounts ($3, $4, $5), the changed budgets
+/// ($6, $7, $8), the keys ($9, $10), the outcomes of earlier launches ($11, $12), and the counter ($13).
+/// Where a condition is given, it holds or nothing is written.
 macro_rules! write {
     ($with:literal, $from:literal, $and_from:literal) => {
         concat!(
             "WITH ",
             $with,
             "entry AS (
-                INSERT INTO queryables_entries (sequence, line) SELECT $1::bigint, $2::text::json ",
-            $from,
+                INSERT INTO queryables_entries (sequence, line) SELECT sequence, line::json
+                FROM unnest($1::bigint[], $2::text[]) AS e (sequence, line)",
+            $and_from,
             "), amounts AS (
-                INSERT INTO queryables_amounts SELECT $1::bigint, name, amount::numeric
-                FROM unnest($3::text[], $4::text[]) AS a (name, amount)",
+                INSERT INTO queryables_amounts SELECT sequence, name, amount::numeric
+                FROM unnest($3::bigint[], $4::text[], $5::text[]) AS a (sequence, name, amount)",
             $and_from,
             "), budgets AS (
                 UPDATE queryables_budgets SET version = changed.version, state = changed.state::json
-                FROM unnest($5::text[], $6::bigint[], $7::text[]) AS changed (budget, version, state)",
+                FROM unnest($6::text[], $7::bigint[], $8::text[]) AS changed (budget, version, state)",
             $and_from,
             " WHERE queryables_budgets.budget = changed.budget
             ), keys AS (
-                INSERT INTO queryables_keys SELECT key, $1::bigint FROM unnest($8::text[]) AS k (key)",
+                INSERT INTO queryables_keys SELECT key, sequence
+                FROM unnest($9::text[], $10::bigint[]) AS k (key, sequence)",
             $and_from,
             "), outcomes AS (
                 UPDATE queryables_entries SET outcome = done.outcome::json
-                FROM unnest($9::bigint[], $10::text[]) AS done (sequence, outcome)",
+                FROM unnest($11::bigint[], $12::text[]) AS done (sequence, outcome)",
             $and_from,
             " WHERE queryables_entries.sequence = done.sequence AND queryables_entries.outcome IS NULL
             )
-            UPDATE queryables_about SET next = $1::bigint + 1 ",
+            UPDATE queryables_about SET next = $13::bigint ",
             $from
         )
     };
@@ -100,22 +103,23 @@ macro_rules! write {
 /// Under the locks of `LOCK`.
 pub(crate) const WRITE: &str = write!("", "", "");
 
-/// A charge in one statement, and so in one round trip: it writes only if nobody has charged since the
-/// counter was $1. That is the counter that everybody locks first: while it is the same, so are the
+/// Charges in one statement, and so in one round trip: it writes only if nobody has charged since the
+/// counter was $14. That is the counter that everybody locks first: while it is the same, so are the
 /// budgets. If it changes while this waits for its lock, it is read as it is then, and nothing is written.
 ///
-/// What was read before is compared, too: the checksum of an entry ($11, $12), and the versions and
-/// checksums of the budgets ($13, $14, $15). Where they differ nothing is written, and `LOCK` says why.
+/// What was read before is compared, too: the checksum of an entry ($15, $16), and the versions and
+/// checksums of the changed budgets ($6, $17, $18). Where they differ nothing is written, and `LOCK` says
+/// why.
 pub(crate) const WRITE_ALONE: &str = write!(
     "waits AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
     about AS MATERIALIZED (
-        SELECT next FROM queryables_about, waits WHERE next = $1::bigint FOR UPDATE OF queryables_about
+        SELECT next FROM queryables_about, waits WHERE next = $14::bigint FOR UPDATE OF queryables_about
     ), same AS MATERIALIZED (
         SELECT FROM about
-        WHERE ($12::text IS NULL OR $12::text = (
-            SELECT right(line::text, 10) FROM queryables_entries WHERE sequence = $11::bigint
+        WHERE ($16::text IS NULL OR $16::text = (
+            SELECT right(line::text, 10) FROM queryables_entries WHERE sequence = $15::bigint
         )) AND NOT EXISTS (
-            SELECT FROM unnest($13::text[], $14::bigint[], $15::text[])
+            SELECT FROM unnest($6::text[], $17::bigint[], $18::text[])
                 AS known (budget, version, seal)
                 LEFT JOIN queryables_budgets AS kept USING (budget)
             WHERE kept.version IS DISTINCT FROM known.version
@@ -133,12 +137,13 @@ pub(crate) const REPLACE: &str = "
     SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
 ";
 
-/// An outcome ($1, $2), if there is none: the first one stays. If it need not survive, it need not wait for
-/// the disk ($3).
+/// Outcomes ($1, $2), where there are none: the first one stays. If they need not survive, they need not wait
+/// for the disk ($3).
 pub(crate) const FINISH: &str = "
     WITH waits AS MATERIALIZED (SELECT set_config('synchronous_commit', $3, true))
-    UPDATE queryables_entries SET outcome = $2::text::json FROM waits
-    WHERE sequence = $1 AND outcome IS NULL
+    UPDATE queryables_entries SET outcome = done.outcome::json
+    FROM waits, unnest($1::bigint[], $2::text[]) AS done (sequence, outcome)
+    WHERE queryables_entries.sequence = done.sequence AND queryables_entries.outcome IS NULL
 ";
 
 /// The states of budgets ($2) that are not those with these versions ($3) and checksums ($4); of the

@@ -1,5 +1,6 @@
 //! Against a real server, which the test starts by itself. Where there is none, it says so.
 
+mod grouped;
 mod kept;
 mod readings;
 mod restored;
@@ -148,21 +149,48 @@ impl Private<RdpGrid, AddRemove> for Curved {
 
 const CONNECTIONS: u64 = 8;
 
-/// Each launch costs a thousandth of the budget. In the middle the server is killed, twice.
 #[test]
 fn eight_connections_spend_a_budget_to_its_limit_while_the_server_is_killed() {
-    let Some(mut server) = Server::new("eight") else {
+    spend_while_killed("eight", |server| {
+        let each = (0..CONNECTIONS).map(|_| pure(&server.ledger(), "census", "1"));
+        each.collect()
+    });
+}
+
+/// Their launches are written together.
+#[test]
+fn eight_threads_of_one_process_spend_a_budget_to_its_limit_while_the_server_is_killed() {
+    spend_while_killed("threads", |server| {
+        let shared = pure(&server.ledger(), "census", "1");
+        vec![shared; CONNECTIONS as usize]
+    });
+}
+
+/// Two connections, with four threads each.
+#[test]
+fn two_processes_spend_a_budget_to_its_limit_while_the_server_is_killed() {
+    spend_while_killed("two", |server| {
+        let both = [0, 1].map(|_| pure(&server.ledger(), "census", "1"));
+        both.iter()
+            .cycle()
+            .take(CONNECTIONS as usize)
+            .cloned()
+            .collect()
+    });
+}
+
+/// Each launch costs a thousandth of the budget. In the middle the server is killed, twice.
+fn spend_while_killed(name: &str, handles: impl Fn(&Server) -> Vec<ledger::PureFilter>) {
+    let Some(mut server) = Server::new(name) else {
         return;
     };
     // Opened before anybody spends.
     drop(pure(&server.ledger(), "census", "1"));
     let (got, errors) = (Mutex::new(HashSet::new()), AtomicU64::new(0));
-    let parameters = server.parameters();
+    let handles = handles(&server);
     std::thread::scope(|scope| {
-        for connection in 0..CONNECTIONS {
+        for (connection, filter) in (0..).zip(handles) {
             let (got, errors) = (&got, &errors);
-            let store = PostgresStore::connect(&parameters).unwrap();
-            let filter = pure(&Ledger::on(store, "numbers").unwrap(), "census", "1");
             scope.spawn(move || {
                 let party = filter.party(&connection.to_string());
                 for turn in 0.. {

@@ -7,14 +7,27 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use queryables::mechanisms::query::Unavailable;
+use spark_connect_proto::execute_plan_response::ArrowBatch;
 
-/// The parts of an answer.
-pub(crate) fn batches(parts: Vec<Vec<u8>>) -> Result<Vec<RecordBatch>, Unavailable> {
+/// The parts of an answer, each of which has as many rows as the engine says, and begins where the one
+/// before has ended.
+pub(crate) fn batches(parts: Vec<ArrowBatch>) -> Result<Vec<RecordBatch>, Unavailable> {
     let mut batches = Vec::new();
+    let mut rows = 0;
     for part in parts {
-        let reader = StreamReader::try_new(Cursor::new(part), None).map_err(|_| Unavailable)?;
-        for batch in reader {
-            batches.push(batch.map_err(|_| Unavailable)?);
+        if part.start_offset.is_some_and(|start| start != rows) {
+            return Err(Unavailable);
+        }
+        rows += part.row_count;
+        let mut left = usize::try_from(part.row_count).map_err(|_| Unavailable)?;
+        let reader = StreamReader::try_new(Cursor::new(part.data), None);
+        for batch in reader.map_err(|_| Unavailable)? {
+            let batch = batch.map_err(|_| Unavailable)?;
+            left = left.checked_sub(batch.num_rows()).ok_or(Unavailable)?;
+            batches.push(batch);
+        }
+        if left > 0 {
+            return Err(Unavailable);
         }
     }
     Ok(batches)
@@ -42,4 +55,48 @@ pub(crate) fn text(column: &dyn Array, row: usize) -> Result<String, Unavailable
     }
     let texts = column.as_string_view_opt().ok_or(Unavailable)?;
     Ok(texts.value(row).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Int64Array;
+    use arrow_ipc::writer::StreamWriter;
+    use std::sync::Arc;
+
+    /// A part with this number of rows, which says that it has `said` and begins at `start`.
+    fn part(rows: i64, said: i64, start: Option<i64>) -> ArrowBatch {
+        let numbers = Arc::new(Int64Array::from_iter_values(0..rows));
+        let batch = RecordBatch::try_from_iter([("n", numbers as _)]).unwrap();
+        let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        writer.write(&batch).unwrap();
+        ArrowBatch {
+            row_count: said,
+            data: writer.into_inner().unwrap().into(),
+            start_offset: start,
+            ..ArrowBatch::default()
+        }
+    }
+
+    #[test]
+    fn parts_of_an_answer_leave_nothing_out() {
+        let rows = |parts: Vec<ArrowBatch>| {
+            let batches = batches(parts)?;
+            Ok(batches.iter().map(RecordBatch::num_rows).sum::<usize>())
+        };
+        assert_eq!(rows(vec![]), Ok(0));
+        assert_eq!(rows(vec![part(3, 3, None), part(2, 2, None)]), Ok(5));
+        let gapless = vec![part(3, 3, Some(0)), part(2, 2, Some(3))];
+        assert_eq!(rows(gapless), Ok(5));
+        // The first, or one in between, is not there; or one comes twice.
+        assert_eq!(rows(vec![part(2, 2, Some(3))]), Err(Unavailable));
+        let gap = vec![part(3, 3, Some(0)), part(2, 2, Some(4))];
+        assert_eq!(rows(gap), Err(Unavailable));
+        let twice = vec![part(3, 3, Some(0)), part(3, 3, Some(0))];
+        assert_eq!(rows(twice), Err(Unavailable));
+        // Rows are missing, or there are too many.
+        assert_eq!(rows(vec![part(3, 4, None)]), Err(Unavailable));
+        assert_eq!(rows(vec![part(3, 2, None)]), Err(Unavailable));
+        assert_eq!(rows(vec![part(3, -1, None)]), Err(Unavailable));
+    }
 }

@@ -1,22 +1,31 @@
 //! A session of an engine.
 
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use queryables::table::sql::Statement;
-use spark_connect_core::{ChannelBuilder, RetryPolicy, SparkConnectClient, SparkError, block_on};
+use spark_connect_core::{
+    ChannelBuilder, ExecutePlanResponseReattachableIterator as Execution, RetryPolicy,
+    SparkConnectClient, SparkError, block_on,
+};
 use spark_connect_proto as proto;
 
-use proto::execute_plan_response::ResponseType;
+use proto::execute_plan_response::{ArrowBatch, ResponseType};
 
 use crate::bind::relation;
 
 /// A session. Its connection is made when it is first used, and made again where it was lost.
 pub(crate) struct Session {
-    client: SparkConnectClient,
+    client: RwLock<Arc<SparkConnectClient>>,
+    /// Whether the address names the session. Then it is not replaced.
+    is_named: bool,
 }
 
 /// How long to wait for an answer that takes no work.
 const PROMPT: Duration = Duration::from_secs(10);
+
+/// How long to wait before a stream is continued that has brought nothing.
+const PAUSE: Duration = Duration::from_millis(50);
 
 impl Session {
     pub(crate) fn new(remote: &str) -> Result<Self, String> {
@@ -24,25 +33,60 @@ impl Session {
         let mut client = block_on(SparkConnectClient::connect(&builder)).map_err(said)?;
         // The client tries again for ten minutes. Whoever charged decides about that.
         client.set_retry_policy(RetryPolicy::no_retries());
-        Ok(Self { client })
+        Ok(Self {
+            client: RwLock::new(Arc::new(client)),
+            is_named: builder.session_id().map_err(said)?.is_some(),
+        })
     }
 
-    /// One round trip: whether the engine answers. Times are read in UTC from then on. An engine that was
-    /// started anew does not know that, so each statement is preceded by it.
-    pub(crate) fn prepare(&self) -> Result<(), String> {
-        let zone = self.client.set_config("spark.sql.session.timeZone", "UTC");
-        block_on(within(PROMPT, zone))
+    /// One round trip: whether the engine answers. Times are read in UTC from then on.
+    ///
+    /// The name that the engine has given to the session, if it gives any: an engine that was started anew
+    /// gives another one, and does not know about times. So each statement is preceded by this, and its
+    /// answer must have the same name.
+    ///
+    /// An engine closes sessions that nobody has used for a while. Then there is a new one.
+    pub(crate) fn prepare(&self) -> Result<Prepared, String> {
+        let client = self.client();
+        match in_utc(&client) {
+            Err(error) if error.contains("SESSION_CLOSED") && !self.is_named => {
+                let new = Arc::new(client.with_new_session_id());
+                *self.client.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
+                let server = in_utc(&new)?;
+                Ok(Prepared {
+                    client: new,
+                    server,
+                })
+            }
+            server => Ok(Prepared {
+                client,
+                server: server?,
+            }),
+        }
     }
 
+    fn client(&self) -> Arc<SparkConnectClient> {
+        let client = self.client.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&client)
+    }
+}
+
+/// A session whose engine has just answered.
+pub(crate) struct Prepared {
+    client: Arc<SparkConnectClient>,
+    /// How the engine calls it.
+    server: String,
+}
+
+impl Prepared {
     /// The names and types of the columns that a statement answers.
     pub(crate) fn columns(&self, statement: &Statement) -> Result<proto::DataType, String> {
-        self.prepare()?;
         let schema = proto::analyze_plan_request::Schema {
             plan: Some(plan(statement)),
         };
         let request = proto::AnalyzePlanRequest {
             session_id: self.client.session_id().to_owned(),
-            user_context: Some(self.user()),
+            user_context: Some(user(&self.client)),
             analyze: Some(proto::analyze_plan_request::Analyze::Schema(schema)),
             ..proto::AnalyzePlanRequest::default()
         };
@@ -58,42 +102,91 @@ impl Session {
     /// What a statement answers: parts of it, each a stream of Arrow's. It is an error if the engine does
     /// not say that these are all of them.
     ///
-    /// After `limit` the engine is told to stop, and nothing is waited for.
+    /// After `limit` the engine is told to stop this statement, and nothing is waited for.
     pub(crate) fn query(
         &self,
         statement: &Statement,
         limit: Duration,
-    ) -> Result<Vec<Vec<u8>>, String> {
-        self.prepare()?;
-        let request = proto::ExecutePlanRequest {
+    ) -> Result<Vec<ArrowBatch>, String> {
+        let execution = Execution::new(proto::ExecutePlanRequest {
             session_id: self.client.session_id().to_owned(),
-            user_context: Some(self.user()),
+            user_context: Some(user(&self.client)),
             plan: Some(plan(statement)),
             ..proto::ExecutePlanRequest::default()
-        };
-        let answer = async {
-            let mut parts = Vec::new();
-            let mut stream = self.client.execute_plan_reattachable(request).await?;
-            // It ends where the engine says that all was sent.
-            while let Some(message) = stream.message().await? {
-                if let Some(ResponseType::ArrowBatch(batch)) = message.response_type {
-                    parts.push(batch.data.to_vec());
-                }
+        });
+        let answer = block_on(within(limit, self.answered(&execution)));
+        // Either way the engine need not keep anything of it.
+        let ended = async {
+            if answer.is_err() {
+                let number = execution.operation_id();
+                self.client.interrupt_operation(number).await?;
             }
-            Ok(parts)
+            let release = execution.create_release_request(true).await;
+            self.client.release_execute(release).await
         };
-        let answer = block_on(within(limit, answer));
-        if answer.is_err() {
-            let _ = block_on(within(PROMPT, self.client.interrupt_all()));
-        }
+        let _ = block_on(within(PROMPT, ended));
         answer
     }
 
-    fn user(&self) -> proto::UserContext {
-        proto::UserContext {
-            user_id: self.client.user_id().unwrap_or_default().to_owned(),
-            ..proto::UserContext::default()
+    /// A stream that ends may not be the whole answer, however orderly it ends: an engine ends one after
+    /// some minutes or bytes, and expects to be asked for the rest. The whole is there when it says so.
+    async fn answered(&self, execution: &Execution) -> Result<Vec<ArrowBatch>, SparkError> {
+        let mut batches = Vec::new();
+        let request = execution.request().clone();
+        let mut stream = self.client.execute_plan(request).await?;
+        let mut is_empty = true;
+        loop {
+            let message = stream.message().await;
+            let Some(message) = message.map_err(SparkError::from_grpc_status)? else {
+                if is_empty {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                is_empty = true;
+                let rest = execution.create_reattach_request().await;
+                stream = self.client.reattach_execute(rest).await?;
+                continue;
+            };
+            if message.server_side_session_id != self.server {
+                return Err(SparkError::connect_msg("another engine answers"));
+            }
+            is_empty = false;
+            execution.set_last_response_id(&message).await;
+            match message.response_type {
+                Some(ResponseType::ArrowBatch(batch)) => batches.push(batch),
+                Some(ResponseType::ResultComplete(_)) => return Ok(batches),
+                _ => {}
+            }
         }
+    }
+}
+
+/// Has the session read times in UTC; how the engine calls the session.
+fn in_utc(client: &SparkConnectClient) -> Result<String, String> {
+    let zone = proto::KeyValue {
+        key: "spark.sql.session.timeZone".to_owned(),
+        value: Some("UTC".to_owned()),
+    };
+    let set = proto::config_request::Set {
+        pairs: vec![zone],
+        ..proto::config_request::Set::default()
+    };
+    let operation = proto::config_request::Operation {
+        op_type: Some(proto::config_request::operation::OpType::Set(set)),
+    };
+    let request = proto::ConfigRequest {
+        session_id: client.session_id().to_owned(),
+        user_context: Some(user(client)),
+        operation: Some(operation),
+        ..proto::ConfigRequest::default()
+    };
+    let answer = block_on(within(PROMPT, client.config(request)))?;
+    Ok(answer.server_side_session_id)
+}
+
+fn user(client: &SparkConnectClient) -> proto::UserContext {
+    proto::UserContext {
+        user_id: client.user_id().unwrap_or_default().to_owned(),
+        ..proto::UserContext::default()
     }
 }
 

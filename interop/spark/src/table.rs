@@ -79,7 +79,8 @@ impl SparkTable {
             text: format!("SELECT * FROM {} AS t", self.from.text),
             parameters: vec![],
         };
-        let found = self.session.columns(&all).map_err(OpenError::Unavailable)?;
+        let found = self.session.prepare().and_then(|ready| ready.columns(&all));
+        let found = found.map_err(OpenError::Unavailable)?;
         let found = match found.kind {
             Some(Type::Struct(found)) => found.fields,
             _ => vec![],
@@ -128,9 +129,11 @@ pub(crate) fn tally_from(
     limit: Duration,
 ) -> Result<Vec<i128>, Unavailable> {
     let statement = Statement::tally(&Spark, from, plan).map_err(|_| Unavailable)?;
-    let parts = session.query(&statement, limit).map_err(|_| Unavailable)?;
+    let parts = session
+        .prepare()
+        .and_then(|ready| ready.query(&statement, limit));
     let mut rows = Vec::new();
-    for batch in batches(parts)? {
+    for batch in batches(parts.map_err(|_| Unavailable)?)? {
         let (place, totals) = batch.columns().split_first().ok_or(Unavailable)?;
         for row in 0..batch.num_rows() {
             let totals = totals.iter().map(|total| text(total, row));
@@ -168,7 +171,8 @@ impl Table for SparkTable {
         let from = self.from.clone();
         let statement = Statement::tally_keys(&Spark, from, &self.schema, condition, column);
         let statement = statement.map_err(|_| Unavailable)?;
-        let parts = self.session.query(&statement, self.limit);
+        let ready = self.session.prepare();
+        let parts = ready.and_then(|ready| ready.query(&statement, self.limit));
         let mut keys = Vec::new();
         for batch in batches(parts.map_err(|_| Unavailable)?)? {
             let [key, people] = batch.columns() else {

@@ -9,6 +9,8 @@
 mod answer;
 #[path = "../../src/asking.rs"]
 mod asking;
+#[path = "../../src/coins.rs"]
+mod coins;
 #[path = "../../src/data.rs"]
 mod data;
 #[path = "../../src/loss.rs"]
@@ -17,6 +19,8 @@ mod loss;
 mod problem;
 #[path = "../../src/question.rs"]
 mod question;
+#[path = "../../src/rule.rs"]
+mod rule;
 #[path = "../../src/seat.rs"]
 mod seat;
 

@@ -1,6 +1,6 @@
 //! The desk in a terminal: `ask`, for scripts and as a prompt.
 
-mod client;
+pub mod client;
 mod prompt;
 mod sentence;
 

@@ -162,6 +162,58 @@ fn without_its_ledger_a_dataset_is_unavailable() {
     assert!(!reply.text.contains(folder), "{}", reply.text);
 }
 
+/// A disk that takes no more: what is not written is not answered, and what was answered is charged.
+#[test]
+fn a_full_disk_answers_nothing_that_is_not_charged() {
+    let mut server = Server::new(&Terms {
+        budget: r#"{ epsilon = "1000000" }"#,
+        ..Terms::default()
+    });
+    server.kill();
+    let ledger = server.folder.0.join("census.redb");
+    let blocks = std::fs::metadata(&ledger).unwrap().len() / 1024;
+    // No file of the process may be longer than the ledger is now: writing fails, as on a full disk.
+    server.start_by(&[
+        "bash",
+        "-c",
+        &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""),
+    ]);
+    // Each has a long question, so that the file must grow.
+    let question = |at: u64| {
+        count(
+            &format!(
+                "age > 30 and {}",
+                vec![format!("age <> {at}"); 200].join(" and ")
+            ),
+            "0.001",
+        )
+    };
+    let mut answers = Vec::new();
+    let refused = loop {
+        let at = answers.len() as u64;
+        assert!(at < 5000, "the file never grew");
+        let reply = server.post_once(ANA, &format!("{at}"), RELEASE, &question(at));
+        match reply.status {
+            200 => answers.push(reply.json["answer"].clone()),
+            _ => break reply,
+        }
+    };
+    assert_eq!((refused.status, refused.code()), (503, "unavailable"));
+    assert_eq!(refused.json["detail"], json!(null));
+    server.kill_and_restart();
+    for (at, answer) in answers.iter().enumerate() {
+        let again = server.post_once(ANA, &format!("{at}"), RELEASE, &question(at as u64));
+        assert_eq!(&again.json["answer"], answer, "{at}");
+    }
+    // The one without a reply was charged, or was not.
+    let spent = (server.spent().parse::<f64>().unwrap() * 1000.0).round() as usize;
+    assert!(
+        (answers.len()..=answers.len() + 1).contains(&spent),
+        "{spent} of {}",
+        answers.len()
+    );
+}
+
 /// A table in PostgreSQL, which goes away: nothing is charged for what cannot be asked.
 #[test]
 fn a_table_in_postgresql_is_asked_and_costs_nothing_while_it_is_away() {

@@ -49,8 +49,16 @@ share = census.open({"filter": {"name": "mine", "budget": {"epsilon": "0.2"}}})
 assert share.release(ask("0.1"))["remaining"] == {"epsilon": "0.1"}
 search = share.open({"above_threshold": {"threshold": 10, "hits": 1, "epsilon": "0.1"}})
 search.ask("age > 200")
+assert not search.exhausted
 assert len(client.children()) == 2
 search.close()
+over_time = census.open({"continual_count": {"of": {"column": "age", "edges": [10, 40, 100]}, "noise": {"laplace": {"epsilon": "0.1"}}}})
+assert isinstance(over_time.ask(time=2), int)
+over_time.close()
+found = census.open({"above_threshold": {"threshold": -1000000, "hits": 1, "epsilon": "0.1"}})
+assert found.ask("age > 30") is True and found.exhausted
+assert [one.exhausted for one in client.children() if hasattr(one, "exhausted")] == [True]
+assert client.me() == {"name": "ana", "role": "analyst"}
 try:
     search.ask("age > 200")
 except Problem as problem:
@@ -63,5 +71,5 @@ print("done")
 "#;
     let address = format!("http://{}", server.address);
     assert_eq!(python(&["-c", script, &address, ANA]), "done\n");
-    assert_eq!(server.spent(), "0.3");
+    assert_eq!(server.spent(), "0.5");
 }

@@ -37,7 +37,7 @@ fn check_says_what_is_wrong_line_by_line() {
             line("name = \"eve\""),
             "an analyst's name has 1 to 64 letters",
         ),
-        (line("quota"), "a quota is stated as the budget is"),
+        (line("quota"), "a quota: losses here are stated in epsilon"),
         (line("old = {}"), "there is no analyst \"nobody\""),
     ];
     for (line, problem) in expected {
@@ -128,6 +128,10 @@ fn the_operator_reads_the_ledger() {
         "{drawn}"
     );
     assert!(drawn.contains("M412.00 240.00l8 8m0 -8l-8 8"), "{drawn}");
+    assert!(
+        drawn.contains("y=\"238.00\" text-anchor=\"end\">0.1</text>"),
+        "{drawn}"
+    );
     let none = run(&["ledger", "show", &server.file(), "other"]);
     assert!(text(&none.stderr).contains("there is no dataset \"other\""));
 }

@@ -24,13 +24,16 @@ fn a_hundred_kills_on_postgresql_lose_no_charge_and_make_none_twice() {
     on_postgresql(1);
 }
 
-/// `cargo test -p queryables-server --test server -- --ignored --nocapture ten_thousand_kills`
+/// `cargo test -p queryables-server --test server -- --ignored --nocapture ten_thousand_kills`, or in
+/// pieces: `KILLS=1000` before it makes a tenth of them.
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn ten_thousand_kills_lose_no_charge_and_make_none_twice() {
+    let number = std::env::var("KILLS").map_or(10_000, |number| number.parse().unwrap());
+    let times = number / 200;
     thread::scope(|scope| {
-        scope.spawn(|| on_postgresql(50));
-        for _ in 0..50 {
+        scope.spawn(move || on_postgresql(times));
+        for _ in 0..times {
             kills(100, &Terms::default());
         }
     });

@@ -269,17 +269,143 @@ fn two_searches_are_asked_in_turn() {
         "Ended: it has given all its answers"
     );
     assert_eq!(server.spent(), "0.2");
-    browser.click("(//article)[1]//button[.='Close']");
-    browser.wait_for("article", "Closed. What it cost stands.");
-    assert_eq!(
+    // It stays to be read, and takes no more questions, until somebody removes it.
+    let form = "return document.querySelectorAll('article')[1].querySelector('form').hidden";
+    assert_eq!(browser.run(form), true);
+    let open = || {
         server
             .get(ANA, "/v1/children")
             .json
             .as_array()
             .unwrap()
-            .len(),
-        1
+            .len()
+    };
+    assert_eq!(open(), 2);
+    browser.click("(//article)[2]//button[.='Remove']");
+    browser.wait("document.querySelectorAll('article').length === 1");
+    assert_eq!(open(), 1);
+    browser.click("(//article)[1]//button[.='Close']");
+    browser.wait_for("article", "Closed. What it cost stands.");
+    assert_eq!(open(), 0);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// The same search is asked from a terminal until its end: the page says that, and goes on from there.
+#[test]
+fn a_search_that_was_asked_elsewhere_is_caught_up_with() {
+    let server = Server::new(&Terms::default());
+    let Some(browser) = signed_in(&server, ANA) else {
+        return;
+    };
+    open_search(&browser, "-1000000");
+    let children = server.get(ANA, "/v1/children").json;
+    let child = children[0]["child"].as_str().unwrap();
+    let path = format!("/v1/children/{child}/ask");
+    assert_eq!(
+        server.post(ANA, &path, &ask(0, "age > 30")).json["exhausted"],
+        true
     );
+    ask_card(&browser, 1, "age > 31");
+    browser.wait_for(
+        "article .problem",
+        "this number was used for another question",
+    );
+    browser.wait_for("article .state", "Ended: it has given all its answers");
+    assert_eq!(server.spent(), "0.1");
+}
+
+/// Everything in the vocabulary is asked by clicking.
+#[test]
+fn choices_weights_and_counts_over_time_are_asked() {
+    let server = Server::new(&Terms {
+        budget: r#"{ epsilon = "10" }"#,
+        ..Terms::default()
+    });
+    let Some(browser) = signed_in(&server, ANA) else {
+        return;
+    };
+    browser.fill(LOSS, "1");
+    // With ε = 1 a group with 1700 people fewer is chosen with probability below e^-800.
+    choose(&browser, "largest");
+    browser.click("//label[contains(., 'sex')]/input");
+    browser.wait_for(".preview", "Error bar");
+    browser.click(SUBMIT);
+    browser.wait_for(".answer-place .large", "Male");
+    choose(&browser, "quantiles");
+    browser.fill(
+        "//label[.='Quantiles']/following-sibling::input",
+        "1/4, 1/2",
+    );
+    browser.wait_for(".preview", "Error bar");
+    browser.click(SUBMIT);
+    browser.wait("document.querySelectorAll('.answer-place .chosen li').length === 2");
+    for (kind, edge) in [
+        ("multiplicative_weights", "sex = 'Male'"),
+        ("continual_count", "2"),
+    ] {
+        browser.press("Ask");
+        choose(&browser, kind);
+        browser.wait_for(".preview", "Cost");
+        browser.click(SUBMIT);
+        browser.wait_for(".answer-place", "opened, for ε 1.");
+        browser.wait("!document.querySelector('.ask button[type=submit]').disabled");
+        browser.press("Conversations");
+        let card = format!("article[data-kind={kind}]");
+        browser.wait_for(&card, "Open");
+        let place = format!("//article[@data-kind='{kind}']");
+        browser.fill(&format!("{place}//input"), edge);
+        browser.click(&format!("{place}//form//button"));
+        browser.wait_for(&format!("{card} .log li"), "about ");
+    }
+    // The same as text, and back.
+    browser.press("Ask");
+    for kind in [
+        "largest",
+        "quantiles",
+        "multiplicative_weights",
+        "continual_count",
+        "filter",
+    ] {
+        choose(&browser, kind);
+        browser.press("As text");
+        let text = browser.run("return document.querySelector('textarea').value");
+        browser.press("By clicking");
+        let shown = "return document.querySelector('.question select').value";
+        assert_eq!(browser.run(shown), *kind, "{text}");
+    }
+    browser.press("History");
+    browser.wait_for(".history", "Question to: Count over time");
+    assert_eq!(server.spent(), "4");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Launches may be stated in another measure than the budget.
+#[test]
+fn a_budget_under_another_rule_is_shown() {
+    let server = Server::new(&Terms {
+        budget: "{ epsilon = \"1\", delta = \"1e-6\" }\nrule = \"concentrated\"",
+        ben: "{}",
+        ..Terms::default()
+    });
+    let Some(browser) = signed_in(&server, ANA) else {
+        return;
+    };
+    let said = browser.text(".budget");
+    assert!(said.contains("0 spent of 1"), "{said}");
+    assert!(
+        said.contains("The largest launch that fits: ρ 0.0"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Losses add up by the rule concentrated."),
+        "{said}"
+    );
+    let noise = "return document.querySelector('option[value=rho]').parentElement.value";
+    assert_eq!(browser.run(noise), "rho");
+    browser.fill(LOSS, "0.001");
+    browser.wait_for(".preview", "ρ 0.001");
+    browser.click(SUBMIT);
+    browser.wait_for(".answer-place", "Cost ρ 0.001; left ρ 0.0");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

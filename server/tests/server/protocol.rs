@@ -143,7 +143,8 @@ fn weights_and_counts_over_time_are_asked() {
     let weights = json!({"multiplicative_weights": {
         "by": ["sex"], "rows": 5000, "threshold": 1000, "updates": 2, "epsilon": "0.5",
     }});
-    let opened = server.post(ANA, CHILDREN, &weights).json;
+    let opened = server.post_once(ANA, "w", CHILDREN, &weights).json;
+    assert_eq!(server.post_once(ANA, "w", CHILDREN, &weights).json, opened);
     let path = |child: &Value| format!("/v1/children/{}/ask", child["child"].as_str().unwrap());
     let weighted = path(&opened);
     let women = server.post(ANA, &weighted, &ask(0, "sex = 'Female'")).json;
@@ -376,18 +377,34 @@ fn the_curator_reads_the_record_and_the_counters() {
 /// the same line, apart from the time.
 #[test]
 fn the_log_has_questions_and_decisions_and_no_answers() {
-    let server = Server::new(&Terms::default());
+    // A column of texts without categories: any text may be asked for.
+    let education = "columns = [\n    { name = \"education_num\", type = \"text\" },";
+    let text = config(&Terms::default()).replace("columns = [", education);
+    let mut server = Server::in_folder(Folder::new(), &text);
     server.post(ANA, RELEASE, &count("age >= 40", "0.01"));
     server.post(ANA, RELEASE, &count("age >= 40", "0.01"));
     server.post(ANA, RELEASE, &count("age >= 40", "2"));
+    // What an analyst writes does not begin a line, and says nothing to a terminal.
+    let forged = "education_num = 'x\n2026-01-01T00:00:00Z INFO launch \u{1b}[2Jforged'";
+    server.post(ANA, RELEASE, &count(forged, "3"));
     let log = std::fs::read_to_string(server.folder.0.join("log")).unwrap();
     let launches = log.lines().filter_map(|line| line.split_once(" launch "));
     let launches: Vec<&str> = launches.map(|(_, launch)| launch).collect();
-    assert_eq!(launches.len(), 3, "{log}");
+    assert_eq!(launches.len(), 4, "{log}");
     assert!(launches[0].contains("ana") && launches[0].contains("age >= 40"));
     assert!(launches[0].ends_with("admitted\"") && launches[2].ends_with("refused\""));
     assert_eq!(launches[0], launches[1]);
     assert!(!log.contains("qs_"), "a token is in the log");
+    assert!(!log.contains('\u{1b}') && log.contains("forged"), "{log}");
+    server.kill();
+    let shown = run(&["ledger", "show", &server.file(), "census"]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        !shown.contains('\u{1b}') && shown.contains("\\u{1b}[2Jforged"),
+        "{shown}"
+    );
+    // Two launches with their outcomes, and the refusals.
+    assert_eq!(shown.lines().count(), 6, "{shown}");
 }
 
 /// Each code, as it is made, and the list in the document.

@@ -188,6 +188,11 @@ impl Server {
         (self.process, self.address) = spawn(&self.folder.0);
     }
 
+    /// Starts it again, by a program that runs it.
+    pub fn start_by(&mut self, program: &[&str]) {
+        (self.process, self.address) = spawn_by(program, &self.folder.0);
+    }
+
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -238,12 +243,21 @@ impl Drop for Server {
 }
 
 fn spawn(folder: &Path) -> (Child, String) {
+    spawn_by(&[], folder)
+}
+
+fn spawn_by(program: &[&str], folder: &Path) -> (Child, String) {
     let log = std::fs::File::options()
         .create(true)
         .append(true)
         .open(folder.join("log"))
         .unwrap();
-    let mut process = Command::new(env!("CARGO_BIN_EXE_queryables-server"))
+    let mut words = program
+        .iter()
+        .copied()
+        .chain([env!("CARGO_BIN_EXE_queryables-server")]);
+    let mut process = Command::new(words.next().unwrap())
+        .args(words)
         .arg("serve")
         .arg(folder.join("curator.toml"))
         .stdout(Stdio::piped())

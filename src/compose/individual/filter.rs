@@ -238,15 +238,7 @@ impl<D: ?Sized, F: ContinuationRule> Private<F::Whole, Replace> for IndividualFi
     }
 }
 
-impl<D: ?Sized, F: Clone> Clone for IndividualFilter<D, F> {
-    fn clone(&self) -> Self {
-        Self {
-            rule: self.rule.clone(),
-            budgets: self.budgets.clone(),
-            ..*self
-        }
-    }
-}
+crate::clone_fields!([D: ?Sized, F: Clone] IndividualFilter<D, F> { rule, policy, budgets, count_limit });
 
 impl<D: ?Sized, F: ContinuationRule> fmt::Debug for IndividualFilter<D, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

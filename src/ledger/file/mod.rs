@@ -316,7 +316,7 @@ impl Store for FileStore {
     fn sync(&self, receipt: &Receipt) -> Result<(), StoreError> {
         match receipt {
             Receipt::Written { mark, .. } => self.wait(*mark),
-            Receipt::Known { .. } => Ok(()),
+            Receipt::Queued { .. } | Receipt::Known { .. } => Ok(()),
         }
     }
 

@@ -66,7 +66,7 @@ impl Cells {
     ///
     /// [`TableError::BadColumn`] if a grouping has buckets or its column has one already,
     /// [`TableError::OtherSchema`] if it is of another table, and [`MechanismError::TooMany`] if there are
-    /// more than 2^21 cells.
+    /// more than 2^16 cells: a question is computed for each of them.
     pub fn of_groupings(
         schema: &Schema,
         groupings: impl IntoIterator<Item = Grouping>,
@@ -93,7 +93,7 @@ impl Cells {
             }
             size = size.saturating_mul(grouping.len());
         }
-        limit::DOMAIN.check(size)?;
+        limit::CELLS.check(size)?;
         Ok(Self {
             schema: schema.clone(),
             groupings,

@@ -6,7 +6,7 @@ use super::super::{
     CountsBy, GaussianNoise, KeyHistogram, KeySource, LaplaceNoise, MechanismError, RowRelation,
     Source, Unavailable,
 };
-use super::fits;
+use super::{fits, json, of_table};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::privacy::{EpsilonDelta, RhoDelta};
 use crate::table::{Condition, Kind, Schema, Table, TableError, Value, col};
@@ -99,7 +99,8 @@ impl Source for TableKeys {
         if let Some(condition) = &self.condition {
             description = description.with("where", condition);
         }
-        description.with("schema", self.schema.digest())
+        let question = json(None, self.condition.as_ref(), &[]);
+        of_table(&self.schema, description.with_json("question", question))
     }
 }
 

@@ -28,8 +28,7 @@
 //!
 //! // At most two rows of each patient.
 //! let hours = schema.mean("hours")?.by("state")?.rows_per_person(2).laplace(epsilon!(0.5))?;
-//! let answers = filter.release(&hours)?;
-//! println!("{}", hours.report(&answers, confidence!(0.95)));
+//! println!("{}", filter.release(&hours.reported(confidence!(0.95)))?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -44,7 +43,7 @@ mod statistic;
 mod steps;
 
 pub use cells::Cells;
-pub use groups::{FirstGroups, GroupScores, TableQuantiles};
+pub use groups::{FirstGroups, GroupScores, TableContinualCount, TableQuantiles};
 pub use keys::TableKeys;
 pub use query::{One, PerGroup, TableQuery};
 pub use range::FindRange;
@@ -55,7 +54,9 @@ use std::borrow::Cow;
 
 use super::{Counts, Source, Unavailable};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
-use crate::table::{Amount, Bound, Condition, Parts, Person, Plan, Schema, Table};
+use crate::table::{
+    Amount, Bound, Condition, Expr, Grouping, Keys, Number, Parts, Person, Plan, Schema, Table, col,
+};
 
 /// Its name is its text.
 impl Source for Condition {
@@ -97,7 +98,53 @@ fn described(plan: &Plan, mut description: Description) -> Description {
     for grouping in plan.groupings() {
         description = description.with("by", grouping);
     }
-    description.with("schema", plan.schema().digest())
+    let number = plan.amount().number();
+    let description =
+        description.with_json("question", json(number, plan.condition(), plan.groupings()));
+    of_table(plan.schema(), description)
+}
+
+/// What is asked, for programs: what there is of `number`, `where` and `by`.
+fn json(
+    number: Option<&Number>,
+    condition: Option<&Condition>,
+    groupings: &[Grouping],
+) -> serde_json::Value {
+    // What is in a question can be written: it has been typed.
+    let expr = |expr: &Expr| serde_json::to_value(expr).unwrap_or_default();
+    let mut question = serde_json::Map::new();
+    if let Some(number) = number {
+        question.insert("number".to_owned(), expr(number.expr()));
+    }
+    if let Some(condition) = condition {
+        question.insert("where".to_owned(), expr(condition.expr()));
+    }
+    if !groupings.is_empty() {
+        let by = groupings.iter().map(|grouping| {
+            let (key, values) = match grouping.groups() {
+                Keys::Values(keys) => ("keys", keys),
+                Keys::Buckets(edges) => ("edges", edges),
+            };
+            let values = serde_json::to_value(values).unwrap_or_default();
+            let column = grouping.column().into();
+            let by = [("column".to_owned(), column), (key.to_owned(), values)];
+            serde_json::Value::Object(by.into_iter().collect())
+        });
+        question.insert("by".to_owned(), by.collect());
+    }
+    question.into()
+}
+
+/// Adds which table is asked, and what the relation calls one row, where that is a person with several.
+fn of_table(schema: &Schema, description: Description) -> Description {
+    let description = description.with("schema", schema.digest());
+    match schema.person() {
+        Person::EachRow => description,
+        Person::Column(column) => {
+            let person = format!("all rows with one value of {}", col(column));
+            description.with("one row", person)
+        }
+    }
 }
 
 /// Whether a table can be asked: before anything is charged.

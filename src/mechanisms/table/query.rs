@@ -9,10 +9,10 @@ use super::super::{
     Unavailable,
 };
 use super::change::change_of;
-use super::fits;
 use super::statistic::{OfNumbers, TableStatistic};
 use super::steps::{MOST_ROWS, SCALED_ROW, Stated};
 use super::{MeanOf, RowsOf, SumOf, VarianceOf};
+use super::{fits, json, of_table};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::noise::Noise;
 use crate::privacy::AddRemove;
@@ -396,7 +396,9 @@ impl<S: TableStatistic, G: Shape, R: RowRelation> Query<R> for TableQuery<S, G> 
         if let Some(bounded) = self.per_person() {
             description = description.with("person", bounded);
         }
-        description.with("schema", self.schema.digest())
+        let (number, condition) = (self.number.as_ref(), self.condition.as_ref());
+        let question = json(number, condition, &self.groupings);
+        of_table(&self.schema, description.with_json("question", question))
     }
 
     fn about(&self) -> About {

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::super::{AboveThreshold, Accuracy, Counts, MechanismError, RowRelation, shown};
+use super::of_table;
 use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Machine, Mechanism, Public, Released,
 };
@@ -123,14 +124,13 @@ impl Schema {
 impl<R: Relation> FindRange<R> {
     fn description(&self) -> Description {
         let description = self.search.parameters("FindRange");
-        let schema = self
-            .above
-            .first()
-            .map(|condition| condition.schema().digest());
-        description
+        let description = description
             .with("column", col(&self.column))
-            .with("edges", self.edges.len())
-            .with("schema", schema.unwrap_or_default())
+            .with("edges", self.edges.len());
+        match self.above.first() {
+            Some(condition) => of_table(condition.schema(), description),
+            None => description,
+        }
     }
 }
 

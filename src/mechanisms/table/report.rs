@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::super::{AddedNoise, Estimates, Noised, RowRelation};
 use super::query::{PerGroup, TableQuery};
 use super::statistic::{SaysRows, TableStatistic};
+use crate::machine::{Mechanism, Released};
+use crate::middle::{Mapped, ThroughExt};
 use crate::noise::Noise;
 use crate::number::Confidence;
 use crate::table::Grouping;
@@ -33,7 +35,7 @@ use crate::table::Grouping;
 /// assert_eq!(report.to_string(), text);
 /// assert_eq!(report.to_csv(), "state,estimate,low,high\r\nCA,12.345,10,14\r\nNY,withheld,,\r\n");
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The grouped columns.
     pub columns: Vec<String>,
@@ -46,28 +48,45 @@ pub struct Report {
 }
 
 /// A group of a [`Report`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportRow {
     /// Which group: a label for each grouped column.
     pub key: Vec<String>,
     /// The value and the two ends of its interval; none if it is withheld.
-    #[serde(serialize_with = "named")]
+    #[serde(serialize_with = "named", deserialize_with = "read")]
     pub estimate: Option<(f64, f64, f64)>,
 }
 
-/// In JSON the three numbers have names.
+/// In JSON the three numbers have names. One that is not finite is null.
+#[derive(Serialize, Deserialize)]
+struct Named {
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
 fn named<S: Serializer>(
     estimate: &Option<(f64, f64, f64)>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Named {
-        value: f64,
-        low: f64,
-        high: f64,
-    }
-    let named = estimate.map(|(value, low, high)| Named { value, low, high });
+    let finite = |number: f64| Some(number).filter(|number| number.is_finite());
+    let named = estimate.map(|(value, low, high)| Named {
+        value: finite(value),
+        low: finite(low),
+        high: finite(high),
+    });
     named.serialize(serializer)
+}
+
+fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<(f64, f64, f64)>, D::Error> {
+    let named = Option::<Named>::deserialize(deserializer)?;
+    Ok(named.map(|Named { value, low, high }| {
+        (
+            value.unwrap_or(f64::NAN),
+            low.unwrap_or(f64::NEG_INFINITY),
+            high.unwrap_or(f64::INFINITY),
+        )
+    }))
 }
 
 impl<S, N, R> Noised<TableQuery<S, PerGroup>, N, R>
@@ -76,25 +95,68 @@ where
     N: AddedNoise<Law: Copy + Into<Noise>>,
     R: RowRelation,
 {
-    /// The answers with their intervals. Each interval holds its truth with this confidence.
-    #[must_use]
-    pub fn report(&self, answers: &[S::Value], confidence: Confidence) -> Report {
-        self.report_of(answers, confidence, |_| true)
+    /// The same mechanism, which answers with a [`Report`]: the answers with their intervals. Each interval
+    /// holds its truth with this confidence. So no report is made of the answers of another mechanism.
+    ///
+    /// ```
+    /// use queryables::prelude::*;
+    /// use queryables::table::{Column, RowTable, Schema};
+    /// use std::sync::Arc;
+    ///
+    /// let schema = Schema::of_rows([Column::categories("state", ["CA", "NY"])])?;
+    /// let rows = (0..100).map(|row| vec![Some(if row < 90 { "CA" } else { "NY" }.into())]);
+    /// let table = Arc::new(RowTable::new(&schema, rows.collect())?);
+    /// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), table)?;
+    ///
+    /// let people = schema.count().by("state")?.laplace(epsilon!(0.5))?;
+    /// let report = filter.release(&people.reported(confidence!(0.95)))?;
+    /// println!("{report}");
+    /// assert_eq!(report.rows[1].key, ["NY"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reported<D>(
+        &self,
+        confidence: Confidence,
+    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone + use<S, N, R, D>, D>
+    where
+        D: ?Sized,
+        Self: Mechanism<D, Machine = Released<Vec<S::Value>>>,
+    {
+        let name = format!("intervals with confidence {confidence}");
+        self.report(confidence, name, |_| true)
     }
 
     /// The same, where groups whose *noisy* number of rows is below `least` are withheld. This is a public
-    /// function of noisy answers, and costs nothing.
-    #[must_use]
-    pub fn report_at_least(
+    /// function of noisy answers, and costs nothing. The mechanism itself answers with all groups: whoever is
+    /// to see no small ones is given its report alone.
+    pub fn reported_at_least<D>(
         &self,
-        answers: &[S::Value],
         confidence: Confidence,
         least: f64,
-    ) -> Report
+    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone + use<S, N, R, D>, D>
     where
+        D: ?Sized,
         S: SaysRows,
+        Self: Mechanism<D, Machine = Released<Vec<S::Value>>>,
     {
-        self.report_of(answers, confidence, |value| S::rows(value) >= least)
+        let name = format!("intervals with confidence {confidence}, of groups of at least {least}");
+        self.report(confidence, name, move |value| S::rows(value) >= least)
+    }
+
+    fn report<D, F>(
+        &self,
+        confidence: Confidence,
+        name: String,
+        shows: F,
+    ) -> Mapped<Self, impl Fn(Vec<S::Value>) -> Report + Clone + use<S, N, R, D, F>, D>
+    where
+        D: ?Sized,
+        F: Fn(&S::Value) -> bool + Clone,
+        Self: Mechanism<D, Machine = Released<Vec<S::Value>>>,
+    {
+        let mechanism = self.clone();
+        let report = move |answers: Vec<_>| mechanism.report_of(&answers, confidence, &shows);
+        self.clone().mapped(report).named(name)
     }
 
     fn report_of(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::ThresholdHistogram;
+use super::{ThresholdHistogram, ready};
 use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Dataset, GroupKey, Grouped};
@@ -56,8 +56,8 @@ where
         units.flat(&units.rule().children().price(&self.fact())?)
     }
 
-    fn noise(&self, _: &mut Coins<'_>) -> Result<(), Fault> {
-        Ok(())
+    fn noise(&self, coins: &mut Coins<'_>) -> Result<(), Fault> {
+        ready(coins)
     }
 
     fn nothing(&self) -> Self::Total {

@@ -1,5 +1,8 @@
 use super::*;
+use crate::compose::{IndividualError, IndividualFilter};
+use crate::machine::{CoinSource, CoinsError, Law};
 use crate::privacy::{ApproxDp, ApproxZCdp, Distance, Replace};
+use crate::queryable::AskError;
 use crate::tests::exact::answers;
 
 type Rows = Vec<u8>;
@@ -186,4 +189,30 @@ fn debug_shows_what_is_public() {
     let start = "ThresholdHistogram(relation = replace one row, key = letter, threshold = 3, \
                  epsilon = 2, delta = 0.0989";
     assert!(shown.starts_with(start), "{shown}");
+}
+
+/// Without coins there is no answer, also where there would be nothing to add noise to.
+#[test]
+fn whether_coins_fail_does_not_depend_on_the_keys() {
+    struct NoCoins;
+    impl CoinSource for NoCoins {
+        fn uniform(&mut self, _: NonZeroU64) -> Result<u64, CoinsError> {
+            Err(CoinsError::NoEntropy)
+        }
+
+        fn draw(&mut self, _: &dyn Law) -> Result<i128, CoinsError> {
+            Err(CoinsError::NoEntropy)
+        }
+    }
+    let histogram = histogram(AddRemove, 3, "1").unwrap();
+    let individual = IndividualFilter::new(ApproxDp, EpsilonDelta::new("9", "0.9").unwrap());
+    for rows in [vec![], vec![98, 99], vec![1, 1, 2]] {
+        let rows = Arc::new(rows);
+        let answer = histogram.start(&rows, &mut NoCoins.coins());
+        assert_eq!(answer.err(), Some(Fault::Failed));
+        let mut machine = individual.start(&rows, &mut NoCoins.coins()).unwrap();
+        let answer = machine.release(&histogram, &mut NoCoins.coins());
+        let failed = IndividualError::NotAnswered(AskError::Fault(Fault::Failed));
+        assert_eq!(answer.err(), Some(failed));
+    }
 }

@@ -23,11 +23,11 @@ fn quantities_are_decimal_strings() {
     refused::<Epsilon>(r#""-1""#, "epsilon must not be negative");
     refused::<Epsilon>(
         r#""NaN""#,
-        "epsilon must be a decimal number such as 0.1 or 1e-6",
+        r#"epsilon must be a decimal number such as 0.1 or 1e-6, not "NaN""#,
     );
     refused::<Epsilon>(
         r#""""#,
-        "epsilon must be a decimal number such as 0.1 or 1e-6",
+        r#"epsilon must be a decimal number such as 0.1 or 1e-6, not """#,
     );
     refused::<Delta>(r#""1.1""#, "delta must be at most 1");
     refused::<Order>(r#""1""#, "order must be greater than 1");

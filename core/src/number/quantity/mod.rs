@@ -181,7 +181,10 @@ impl<U: Unit> Quantity<U> {
                 what,
                 largest: U::LARGEST_TEXT,
             }),
-            Err(Unreadable::Malformed) => Err(NumberError::Malformed { what }),
+            Err(Unreadable::Malformed) => Err(NumberError::Malformed {
+                what,
+                given: NumberError::given(text),
+            }),
             Err(Unreadable::Negative) => Err(NumberError::Negative { what }),
         }
     }

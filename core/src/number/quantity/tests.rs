@@ -24,9 +24,10 @@ fn a_float_means_its_shortest_decimal() {
 fn a_confidence_is_below_one() {
     let most: Confidence = "0.99999999999999999999999999999999999999".parse().unwrap();
     assert_eq!(most.failure(), "1e-38".parse().unwrap());
-    let (what, largest) = ("confidence", "1 - 1e-38");
+    let (what, largest) = ("confidence", "1 - 1e-38 (write 0.95 for 95 %)");
     let error = NumberError::TooLarge { what, largest };
-    assert_eq!("1".parse::<Confidence>(), Err(error));
+    assert_eq!("1".parse::<Confidence>(), Err(error.clone()));
+    assert_eq!("95".parse::<Confidence>(), Err(error));
 }
 
 #[test]
@@ -323,4 +324,18 @@ fn sums_of_probabilities_stop_at_one() {
     assert_eq!(Delta::ONE.checked_add(half), None);
     assert_eq!(Delta::ONE.saturating_add(half), Delta::ONE);
     assert_eq!(half.saturating_sub(Delta::ONE), Delta::ZERO);
+}
+
+#[test]
+fn an_error_shows_what_was_given_and_no_more_than_its_beginning() {
+    let shown = |text: &str| text.parse::<Epsilon>().unwrap_err().to_string();
+    let must = "epsilon must be a decimal number such as 0.1 or 1e-6";
+    assert_eq!(shown("0,1"), format!(r#"{must}, not "0,1""#));
+    let beginning = "é".repeat(40);
+    let long = "é".repeat(1000);
+    assert_eq!(shown(&long), format!("{must}, not {beginning:?}"));
+    assert_eq!(
+        "95".parse::<Confidence>().unwrap_err().to_string(),
+        "confidence must be at most 1 - 1e-38 (write 0.95 for 95 %)"
+    );
 }

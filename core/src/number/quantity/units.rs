@@ -50,7 +50,7 @@ impl Unit for Confidence {
     const NAME: &'static str = "confidence";
     const DECIMALS: u32 = 38;
     const LARGEST: u128 = 10_u128.pow(38) - 1;
-    const LARGEST_TEXT: &'static str = "1 - 1e-38";
+    const LARGEST_TEXT: &'static str = "1 - 1e-38 (write 0.95 for 95 %)";
     const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
     const SHORTENED: Shortened = Shortened::Down;
 }

@@ -120,6 +120,8 @@ fn a_tally_that_is_killed_100_times_is_right_or_unavailable() {
     tally_while_processes_are_killed("kills", 100);
 }
 
+const KILLED_LAUNCHES: usize = 8;
+
 /// Each launch is charged once, whether its tally was killed or not, and however often it was tried.
 #[test]
 fn a_killed_launch_is_charged_once() {
@@ -132,17 +134,24 @@ fn a_killed_launch_is_charged_once() {
     let filter = start(&filter, Arc::new(table)).unwrap();
     let hours = schema.sum("hours").unwrap().clamped(0..=100);
     let hours = hours.laplace(epsilon!(1)).unwrap();
-    let done = AtomicBool::new(false);
+    let (done, killed) = (AtomicBool::new(false), AtomicUsize::new(0));
     let launches = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                kill(&server, false);
+                // Nobody else tallies: what is killed is a launch.
+                let hit = kill(&server, false);
+                killed.fetch_add(usize::from(hit), Ordering::Relaxed);
             }
         });
-        let launches: Vec<_> = (0..20).map(|_| filter.release(&hours)).collect();
+        let mut launches = Vec::new();
+        while killed.load(Ordering::Relaxed) < KILLED_LAUNCHES && launches.len() < 900 {
+            launches.push(filter.release(&hours));
+        }
         done.store(true, Ordering::Relaxed);
         launches
     });
+    let killed = killed.into_inner();
+    assert!(killed >= KILLED_LAUNCHES, "{killed} launches were killed");
     let mut charged = 0;
     for launch in launches {
         match launch {

@@ -87,4 +87,15 @@ mod tests {
         // 63/(2·455.34²) = 0.00015193…
         assert_eq!(step(&setting).unwrap(), "0.000152".parse().unwrap());
     }
+
+    /// F §6.1 prints Δ = 0.00109 ≈ α/σ² for α = 63 and σ = 170, which would be 0.00218.
+    #[test]
+    fn the_step_that_f_prints_is_half_of_its_formula() {
+        let [first, ..] = OF_F;
+        let setting = Setting {
+            sigma: 170.0,
+            ..first
+        };
+        assert_eq!(step(&setting).unwrap(), "0.00109".parse().unwrap());
+    }
 }

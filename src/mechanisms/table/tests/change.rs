@@ -4,8 +4,12 @@
 use std::collections::BTreeSet;
 
 use super::super::change::change_of;
-use crate::mechanisms::Change;
+use super::super::{PerGroup, RowsOf, TableQuery};
+use crate::mechanisms::factorization::Factorization;
+use crate::mechanisms::{AddedNoise, Change, CountsBy};
+use crate::number::Ratio;
 use crate::privacy::{AddRemove, Replace};
+use crate::rho;
 use crate::table::{
     Amount, Bound, Column, Grouping, Kind, Parts, Plan, RowTable, Schema, Table, Value, col,
 };
@@ -208,6 +212,88 @@ fn no_row_changes_totals_by_more_than_is_stated() {
     assert_eq!(check(&rows, 1), (458, [168, 191, 214], [184, 189, 194]));
 }
 
+/// How many people arrive in each bucket, on all tables: sorted, each once.
+fn arrivals(schema: &Schema, edges: &[f64]) -> (TableQuery<RowsOf, PerGroup>, Vec<Vec<i64>>) {
+    let query = schema
+        .count()
+        .by_buckets("number", edges.iter().copied())
+        .unwrap();
+    let groups = query.first_groups().unwrap();
+    let mut all = BTreeSet::new();
+    for rows in people(3) {
+        let table = table(schema, &rows);
+        let counts = CountsBy::<RowTable, u64>::counts(&groups, &table).unwrap();
+        let times: Vec<u64> = counts.iter().map(|(time, _)| *time).collect();
+        assert_eq!(times, Vec::from_iter(0..counts.len() as u64));
+        all.insert(counts.iter().map(|(_, count)| *count as i64).collect());
+    }
+    (query, all.into_iter().collect())
+}
+
+/// The square of the norm by which what is encoded changes with these arrivals.
+fn encoded(encoder: &[i64], moved: &[i64]) -> u128 {
+    let at = |time: usize| -> i128 {
+        let before = (0..=time).map(|then| (encoder[time - then], moved[then]));
+        before
+            .map(|(entry, by)| i128::from(entry) * i128::from(by))
+            .sum()
+    };
+    (0..moved.len())
+        .map(|time| at(time).unsigned_abs().pow(2))
+        .sum()
+}
+
+/// A person with several rows arrives once. The noise is made for the largest change of what is encoded, and
+/// that is attained.
+#[test]
+fn no_person_changes_a_factorized_count_by_more_than_is_stated() {
+    let people = Schema::of_people("person", columns()).unwrap();
+    let edges = [-10.0, -1.0, 1.0, 3.0, 1e301];
+    let (query, all) = arrivals(&people, &edges);
+    let matrix = Factorization::new(edges.len() as u64 - 1).unwrap();
+    let (mut added, mut replaced) = (0, 0);
+    // The first person has no rows.
+    let without = arrivals_of_the_others(&all);
+    for one in &all {
+        let moved: Vec<i64> = one
+            .iter()
+            .zip(&without)
+            .map(|(one, other)| one - other)
+            .collect();
+        let sorted: BTreeSet<i64> = moved.iter().copied().collect();
+        assert!(sorted.iter().all(|by| [0, 1].contains(by)), "{moved:?}");
+        assert!(moved.iter().sum::<i64>() <= 1, "{moved:?}");
+        added = added.max(encoded(&matrix.encoder, &moved));
+        for other in &all {
+            let moved: Vec<i64> = one
+                .iter()
+                .zip(other)
+                .map(|(one, other)| one - other)
+                .collect();
+            replaced = replaced.max(encoded(&matrix.encoder, &moved));
+        }
+    }
+    assert_eq!((added, replaced), (matrix.column(), matrix.two_columns()));
+    // ρ = Δ²/2σ²: of one half, σ² is at least Δ², and hardly more.
+    let fits = |variance: Ratio, square: u128| {
+        let least = u128::from(variance.numerator()) / u128::from(variance.denominator());
+        assert!(
+            least >= square && least <= square + square / 1_000_000,
+            "{least} for {square}"
+        );
+    };
+    let mechanism = query.factorized_over_time(AddRemove, rho!(0.5)).unwrap();
+    fits(mechanism.noise.law().variance(), added);
+    let mechanism = query.factorized_over_time(Replace, rho!(0.5)).unwrap();
+    fits(mechanism.noise.law().variance(), replaced);
+}
+
+/// Those where the person has no row in a bucket: the fewest.
+fn arrivals_of_the_others(all: &[Vec<i64>]) -> Vec<i64> {
+    let fewest = all.iter().min_by_key(|counts| counts.iter().sum::<i64>());
+    fewest.unwrap().clone()
+}
+
 /// Means are not bounded by clamping their parts, and others not by nothing.
 #[test]
 fn bounds_that_give_nonsense_are_refused() {
@@ -251,4 +337,29 @@ fn bounds_that_give_nonsense_are_refused() {
     };
     assert_eq!(variance(1 << 31), Ok(()));
     assert_eq!(variance((1 << 31) + 1), refused(wide_variance));
+}
+
+#[test]
+fn totals_are_at_most_two_to_the_twentieth() {
+    use crate::table::{MOST_TOTALS, TableError};
+
+    let people = Schema::of_people("person", columns()).unwrap();
+    let plan = |groups: i32, parts, bound| {
+        let buckets = |last: i32| {
+            let edges = (0..=last).map(f64::from);
+            Grouping::buckets(&people, "number", edges).unwrap()
+        };
+        let number = Amount::of(people.number(col("number")).unwrap(), 0, 0, 5).unwrap();
+        let groupings = vec![buckets(1 << 10), buckets(groups)];
+        Plan::new(&people, None, (number, parts), groupings, bound).map(|plan| plan.totals())
+    };
+    let most = MOST_TOTALS;
+    assert_eq!(plan(1 << 10, Parts::Value, Bound::L1(5)), Ok(most));
+    assert_eq!(plan(1 << 9, Parts::Mean, Bound::Rows(1)), Ok(most));
+    let too_many = Err(TableError::TooLong {
+        what: "totals",
+        most,
+    });
+    assert_eq!(plan((1 << 10) + 1, Parts::Value, Bound::L1(5)), too_many);
+    assert_eq!(plan(1 << 10, Parts::Mean, Bound::Rows(1)), too_many);
 }

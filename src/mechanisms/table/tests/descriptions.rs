@@ -26,7 +26,8 @@ fn a_description_says_what_is_asked() {
         format!(
             "Mean(attribute = hours, range = 0..=80, exponent = -14, where = night > 3, \
              by = state IN ('CA', 'NY'), person = each person scaled to 2 rows at most, in steps of 2^-14, \
-             schema = {}, relation = add or remove one row, epsilon = 0.5)",
+             schema = {}, one row = all rows with one value of patient, \
+             relation = add or remove one row, epsilon = 0.5)",
             schema.digest()
         )
     );

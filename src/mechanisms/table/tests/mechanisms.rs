@@ -50,7 +50,7 @@ fn a_choice_is_made_in_one_pass() {
         format!(
             "NoisyMax(relation = add or remove one row, candidates = Groups, \
              candidates.by = state IN ('CA', 'NY'), candidates.schema = {}, \
-             candidates.rows of a person = 3, epsilon = 100000000000)",
+             candidates.one row = all rows with one value of patient, candidates.rows of a person = 3, epsilon = 100000000000)",
             schema.digest()
         )
     );
@@ -151,7 +151,8 @@ fn quantiles_are_buckets_of_the_least_value_of_each_person() {
         format!("{quantiles:?}"),
         format!(
             "NoisyQuantiles(relation = add or remove one row, \
-             by = night BETWEEN EDGES (0, 5, 10, 50, 600), schema = {}, range = 0..=3, \
+             by = night BETWEEN EDGES (0, 5, 10, 50, 600), schema = {}, \
+             one row = all rows with one value of patient, range = 0..=3, \
              quantiles = [1/10, 1/2, 9/10], epsilon = 100000000000)",
             schema.digest()
         )
@@ -233,7 +234,7 @@ fn keys_that_nobody_listed_are_found_with_both_noises() {
         format!("{gaussian:?}"),
         format!(
             "GaussianThresholdHistogram(relation = replace one row, key = state, where = night = 1, \
-             schema = {}, threshold = 2, rho = 1000000, delta = {})",
+             schema = {}, one row = all rows with one value of patient, threshold = 2, rho = 1000000, delta = {})",
             schema.digest(),
             gaussian.delta()
         )
@@ -325,6 +326,24 @@ fn weights_are_asked_conditions_about_their_cells() {
     assert_eq!(refused([state.clone(), state]), twice);
 }
 
+/// A condition of 1024 parts is computed for each cell: so many take seconds.
+#[test]
+fn cells_are_at_most_two_to_the_sixteenth() {
+    let schema = visits();
+    let cells = |nights: i64| {
+        let state = Grouping::of(&schema, "state").unwrap();
+        let night = Grouping::keys(&schema, "night", 0..nights).unwrap();
+        Cells::of_groupings(&schema, [state, night]).map(|_| ())
+    };
+    assert_eq!(cells(1 << 15), Ok(()));
+    let expected = MechanismError::TooMany {
+        what: "cells",
+        asked: (1 << 16) + 2,
+        most: 1 << 16,
+    };
+    assert_eq!(cells((1 << 15) + 1), Err(expected));
+}
+
 #[test]
 fn a_range_is_found_between_powers_of_two() {
     let schema = schema();
@@ -362,7 +381,7 @@ fn a_range_is_found_between_powers_of_two() {
         format!(
             "FindRange(relation = replace one row, threshold = 500, hits = 2, epsilon = 1, \
              epsilon of the threshold = 0.333333333333333333333333333, column = night, edges = 103, \
-             schema = {})",
+             schema = {}, one row = all rows with one value of patient)",
             schema.digest()
         )
     );

@@ -2,6 +2,7 @@
 
 use super::super::{Report, ReportRow};
 use super::{VISITS, no_noise, released, schema, table_of};
+use crate::machine::Mechanism;
 use crate::mechanisms::QueryExt;
 use crate::mechanisms::table::{MeanOf, PerGroup, TableQuery};
 use crate::prelude::*;
@@ -68,6 +69,22 @@ fn json_has_every_digit() {
     );
 }
 
+/// A ledger keeps it, and gives it again.
+#[test]
+fn it_is_read_from_its_json() {
+    let report = report();
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    let endless = r#"{"value":null,"low":null,"high":null}"#;
+    let endless = format!(r#"{{"key":["a"],"estimate":{endless}}}"#);
+    let (value, low, high) = serde_json::from_str::<ReportRow>(&endless)
+        .unwrap()
+        .estimate
+        .unwrap();
+    assert!(value.is_nan());
+    assert_eq!((low, high), (f64::NEG_INFINITY, f64::INFINITY));
+}
+
 #[test]
 fn groups_have_their_keys_in_the_order_of_the_groupings() {
     let schema = schema();
@@ -79,7 +96,10 @@ fn groups_have_their_keys_in_the_order_of_the_groupings() {
         .by_buckets("hours", [0, 20, 80])
         .unwrap();
     let counts = counts.rows_per_person(2).laplace(no_noise()).unwrap();
-    let report = counts.report(&released::<_, Vec<f64>>(&counts, &table), confidence!(0.95));
+    let mechanism = counts.reported(confidence!(0.95));
+    // It owns what it needs.
+    drop(counts);
+    let report: Report = released(&mechanism, &table);
     let expected = "\
 state  hours     estimate    low  high
 CA     [0, 20)       1.00   1.00  1.00
@@ -96,8 +116,9 @@ fn small_groups_are_withheld_by_their_noisy_count() {
     let table = table_of(&schema, &VISITS);
     let shown = |query: TableQuery<MeanOf, PerGroup>, least: f64| {
         let means = query.rows_per_person(2).laplace(no_noise()).unwrap();
-        let answers: Vec<_> = released(&means, &table);
-        let report = means.report_at_least(&answers, confidence!(0.95), least);
+        let mechanism = means.reported_at_least(confidence!(0.95), least);
+        assert!(mechanism.describe().is_complete());
+        let report: Report = released(&mechanism, &table);
         let shown = report.rows.iter().map(|row| row.estimate.is_some());
         shown.collect::<Vec<_>>()
     };
