@@ -8,10 +8,14 @@ use crate::number::Epsilon;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bug {
     Nothing,
+    /// Nothing either: floats are rounded up, in all that is added, decided and read.
+    RoundsFloatsUp,
     /// The charge comes after the start, and a panic skips it.
     LosesChargeAtPanic,
     /// What fits in a float fits.
     DecidesInFloats,
+    /// What fits in a float fits, and so does what is over by 10⁻⁹.
+    ToleratesABillionth,
     /// The reading is a sum of floats, and nobody rounds it up.
     ReadsInFloats,
     /// The balance is looked at when a child is launched, and charged when it first answers.
@@ -55,17 +59,30 @@ fn float(loss: Epsilon) -> f64 {
     loss.to_string().parse().unwrap()
 }
 
+/// At least the sum. Zero is added exactly.
+fn sum_up(one: f64, other: f64) -> f64 {
+    match (one + other).next_up() {
+        _ if one == 0.0 => other,
+        sum => sum,
+    }
+}
+
 impl Home {
     fn admits(&self, loss: Epsilon) -> bool {
         match self.bug {
+            Bug::RoundsFloatsUp => sum_up(self.floats, loss.to_f64_up()) <= 1.0,
             Bug::DecidesInFloats => self.floats + float(loss) <= 1.0,
+            Bug::ToleratesABillionth => self.floats + float(loss) <= 1.0 + 1e-9,
             Bug::LargestOfOpen => loss.units() <= BUDGET,
             _ => self.spent + loss.units() <= BUDGET,
         }
     }
 
     fn charge(&mut self, loss: Epsilon) {
-        self.floats += float(loss);
+        self.floats = match self.bug {
+            Bug::RoundsFloatsUp => sum_up(self.floats, loss.to_f64_up()),
+            _ => self.floats + float(loss),
+        };
         self.spent = match self.bug {
             Bug::LargestOfOpen => self.spent.max(loss.units()),
             _ => self.spent + loss.units(),
@@ -121,6 +138,7 @@ impl Compositor for Home {
 
     fn reading(&mut self) -> Option<Epsilon> {
         match self.bug {
+            Bug::RoundsFloatsUp => Epsilon::at_least(self.floats).ok(),
             Bug::ReadsInFloats => Epsilon::at_most(self.floats).ok(),
             Bug::ReadsOneLate => {
                 let last = self
@@ -153,12 +171,77 @@ fn violates(outcome: &Outcome) -> bool {
 #[test]
 fn planted_bugs_are_found_with_the_smallest_adversary() {
     let expected = [
-        (Bug::LosesChargeAtPanic, ""),
-        (Bug::DecidesInFloats, ""),
-        (Bug::ReadsInFloats, ""),
-        (Bug::StaleBalance, ""),
-        (Bug::LargestOfOpen, ""),
-        (Bug::ReadsOneLate, ""),
+        (
+            Bug::LosesChargeAtPanic,
+            "\
+not sound: what was told costs ε = 0.25, and the reading is ε = 0
+  launch #0 (ε = 0.25, fails): failed
+  ask #0: no answer
+  read: ε = 0",
+        ),
+        (
+            Bug::DecidesInFloats,
+            "\
+not sound: what was told costs ε = 1.000000000000000000000000001, and the budget is ε = 1
+  launch #0 (ε = 0.750000000000000000000000001, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): started
+  ask #0: answered 0
+  ask #0: no answer
+  ask #1: answered 4",
+        ),
+        (
+            Bug::ToleratesABillionth,
+            "\
+not sound: what was told costs ε = 1.000000000000000000000000001, and the budget is ε = 1
+  launch #0 (ε = 0.750000000000000000000000001, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): started
+  ask #0: answered 0
+  ask #0: no answer
+  ask #1: answered 4",
+        ),
+        (
+            Bug::ReadsInFloats,
+            "\
+not sound: what was told costs ε = 0.6, and the reading is ε = 0.599999999999999977795539507
+  launch #0 (ε = 0.6, 1 answer): started
+  ask #0: answered 0
+  ask #0: no answer
+  read: ε = 0.599999999999999977795539507",
+        ),
+        (
+            Bug::StaleBalance,
+            "\
+not sound: what was told costs ε = 0.5, and the reading is ε = 0.25
+  launch #0 (ε = 0.25, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): started
+  ask #0: answered 0
+  ask #0: no answer
+  ask #1: answered 4
+  ask #1: no answer
+  read: ε = 0.25",
+        ),
+        (
+            Bug::LargestOfOpen,
+            "\
+not sound: what was told costs ε = 0.5, and the reading is ε = 0.25
+  launch #0 (ε = 0.25, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): started
+  ask #0: answered 0
+  ask #0: no answer
+  ask #1: answered 4
+  ask #1: no answer
+  read: ε = 0.25",
+        ),
+        (
+            Bug::ReadsOneLate,
+            "\
+not sound: what was told costs ε = 0.25, and the reading is ε = 0.125
+  launch #0 (ε = 0.25, 2 answers): started
+  ask #0: answered 0
+  ask #0: answered 2
+  ask #0: no answer
+  read: ε = 0.125",
+        ),
     ];
     let found = expected.map(|(bug, _)| (bug, printed(bug, violates)));
     assert_eq!(
@@ -170,7 +253,29 @@ fn planted_bugs_are_found_with_the_smallest_adversary() {
 /// Nothing is lost by these: `assert_sound` passes, `assert_conforms` does not.
 #[test]
 fn what_withholds_more_is_sound_and_differs() {
-    let expected = [(Bug::FreezesSibling, ""), (Bug::Halts, "")];
+    let expected = [
+        (
+            Bug::FreezesSibling,
+            "\
+sound, and differs: ask #0: no answer, where the reference says: ask #0: an answer
+  launch #0 (ε = 0.25, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): started
+  ask #0: no answer
+  ask #1: answered 4
+  ask #1: no answer
+  read: ε = 0.5",
+        ),
+        (
+            Bug::Halts,
+            "\
+sound, and differs: ask #0: no answer, where the reference says: ask #0: an answer
+  launch #0 (ε = 1, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): refused
+  ask #0: no answer
+  ask #1: no answer
+  read: ε = 1",
+        ),
+    ];
     let found = expected.map(|(bug, _)| {
         kit().assert_sound(home(bug));
         (bug, printed(bug, |outcome| *outcome != Outcome::Conforms))
@@ -184,4 +289,6 @@ fn what_withholds_more_is_sound_and_differs() {
 #[test]
 fn a_right_filter_is_not_accused_in_ten_thousand_conversations() {
     kit().cases(10_000).assert_conforms(home(Bug::Nothing));
+    // It spends more than the reference, and is sound.
+    kit().cases(10_000).assert_sound(home(Bug::RoundsFloatsUp));
 }

@@ -155,8 +155,8 @@ impl fmt::Debug for Probe {
     }
 }
 
-/// Probes of which a few fit in the budget. They shrink to a quarter of it, with one answer. Every fifth
-/// costs a little more, which is lost if it is added in floats.
+/// Probes of which a few fit in the budget. They shrink to a quarter of it, with one answer. Of every
+/// fifth, each answer costs one unit more, which is lost if it is added in floats.
 pub(super) fn probes(budget: Epsilon) -> impl Strategy<Value = Probe> + Clone {
     // Quarters fill a budget exactly; tenths are not floats.
     let parts = prop::sample::select(vec![4_u32, 10, 100]);
