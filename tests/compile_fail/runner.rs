@@ -28,7 +28,7 @@ edition = "2024"
 [dependencies]
 opendp = { version = "0.16", default-features = false, features = ["untrusted"] }
 papers = { path = "{root}/papers" }
-queryables = { path = "{root}", features = ["table", "verify"] }
+queryables = { path = "{root}", features = ["ledger", "table", "verify"] }
 queryables-core = { path = "{root}/core" }
 queryables-opendp = { path = "{root}/interop/opendp" }
 
