@@ -271,7 +271,7 @@ where
     };
     // Who one person is, and the schema, are terms of it: under others it does not go on.
     let filter = ledger
-        .start_table(name, &filter, data)
+        .start(name, &filter, data)
         .map_err(|error| error.to_string())?;
     let smallest = terms.smallest.as_ref();
     let smallest = smallest.map(|loss| measure.read(loss)).transpose()?;

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, mpsc};
 
 use queryables::ledger::Ledger;
 use queryables::machine::{CoinSource, Machine, Mechanism, NotPrivateSeededCoins, Released};
-use queryables::mechanisms::table::Cells;
+use queryables::mechanisms::table::{Cells, Report};
 use queryables::mechanisms::{
     AboveThreshold, Accuracy, Choice, Estimates, MultiplicativeWeights, PermuteAndFlip, QueryExt,
 };
@@ -258,7 +258,7 @@ macro_rules! table {
         let accuracy = mechanism.accuracy(confidence());
         $(let accuracy = accuracy.for_rows($rows);)?
         let reply = asked(&json!({$name: statistic}), &rho(&mechanism), &json!(accuracy));
-        let report = mechanism.report(&released::<_, Vec<_>>(&mechanism), confidence());
+        let report: Report = released(&mechanism.reported::<Data>(confidence()));
         let rows = report.rows.into_iter().map(|row| match row.estimate {
             Some((answer, low, high)) => json!({
                 "group": row.key, "answer": end(answer), "interval": [end(low), end(high)],

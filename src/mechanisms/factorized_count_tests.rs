@@ -221,3 +221,29 @@ fn bad_parameters_are_refused() {
         "the noise of a factorized count must be given to `FactorizedContinualCount::new`, not later"
     );
 }
+
+/// Data that is not rows may count more than a number holds, and name a time twice.
+#[test]
+fn counts_of_others_are_added_up_and_clamped() {
+    #[derive(Clone)]
+    struct Many;
+
+    impl Source for Many {
+        fn name(&self) -> std::borrow::Cow<'_, str> {
+            "many".into()
+        }
+    }
+
+    impl CountsBy<u8, u64> for Many {
+        fn counts(&self, _: &u8) -> Result<Vec<(u64, u64)>, crate::data::Unavailable> {
+            Ok(vec![(0, 3), (0, 4), (1, u64::MAX), (2, u64::MAX), (9, 1)])
+        }
+    }
+
+    let mechanism = Noised::<Factorized<Many>, GaussianNoise>::new(AddRemove, Many, 3, rho!(1e9));
+    let mut coins = NotPrivateSeededCoins::new(5);
+    let machine = mechanism.unwrap().start(&Arc::new(0), &mut coins.coins());
+    let mut machine = machine.unwrap();
+    assert_eq!(machine.step(1, &mut coins.coins()), Ok(7));
+    assert_eq!(machine.step(3, &mut coins.coins()), Ok(i64::MAX));
+}

@@ -496,7 +496,7 @@ fn nothing_prints_what_is_inside() {
     let ledger = Ledger::in_memory("numbers").unwrap();
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let filter = ledger
-        .start("census", &filter, &Arc::new("secret"))
+        .start("census", &filter, &Arc::new(vec!["secret"]))
         .unwrap();
     let party = filter.party("Ana");
     let printed = format!("{ledger:?} {filter:?} {party:?}");

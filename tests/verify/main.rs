@@ -19,6 +19,7 @@ mod claims;
 mod compared;
 mod decided;
 mod definitions;
+mod directed;
 mod faults;
 mod gradient_descent;
 mod guards;

@@ -35,7 +35,7 @@ fn response(odds: u64) -> Profile {
 }
 
 /// Without the trade-off functions that refusals and readings hold, which are not compared.
-fn plain(reply: Reply<bool, Profile>) -> Reply<bool, ()> {
+pub(crate) fn plain<A>(reply: Reply<A, Profile>) -> Reply<A, ()> {
     match reply {
         Reply::Launched(number) => Reply::Launched(number),
         Reply::Answered(answer) => Reply::Answered(answer),

@@ -1,5 +1,6 @@
 //! A pass over the rows, on several threads.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -177,12 +178,18 @@ fn kept_columns(
 pub(crate) fn on_threads<T: Send, F: FnOnce() -> Result<T, Unavailable> + Send>(
     work: impl IntoIterator<Item = F>,
 ) -> Result<Vec<T>, Unavailable> {
+    let mut work = work.into_iter();
+    // Starting a thread takes longer than reading a few thousand rows: the caller is one of them.
+    let own = work.next();
     thread::scope(|scope| {
         // All are started before the first is waited for.
-        let threads: Vec<_> = work.into_iter().map(|work| scope.spawn(work)).collect();
-        let results = threads
+        let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
+        let own = own.map(|own| catch_unwind(AssertUnwindSafe(own)).unwrap_or(Err(Unavailable)));
+        // Each is waited for: one that panicked unnoticed would be a panic here.
+        let results: Vec<_> = threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or(Err(Unavailable)));
-        results.collect()
+            .map(|thread| thread.join().unwrap_or(Err(Unavailable)))
+            .collect();
+        own.into_iter().chain(results).collect()
     })
 }

@@ -118,9 +118,9 @@ fn hostile(turn: u64, child: &str, key: &str) -> (Ask, Option<&'static str>) {
             Ask::new("GET", "/v1/datasets/census/record").token(ANA),
             Some("forbidden"),
         ),
-        // As many groups as a body can ask for.
+        // More groups than an answer may have, in few bytes.
         _ => {
-            let edges: Vec<u32> = (0..5000).collect();
+            let edges: Vec<u32> = (0..300).collect();
             let by = json!([{"column": "age", "edges": edges}, {"column": "age", "edges": edges}]);
             let body = json!({"count": {"by": by, "noise": {"laplace": {"epsilon": "0.1"}}}});
             (post(PREVIEW, ANA).json(&body), Some("invalid_query"))

@@ -1,5 +1,7 @@
 //! Budgets under every rule, as the curator writes them.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -322,7 +324,15 @@ fn a_budget_does_not_go_on_under_another_schema_or_rule() {
     ] {
         assert!(good.contains(from), "{from}");
         std::fs::write(&file, good.replacen(from, to, 1)).unwrap();
-        let done = run(&["serve", &file]);
+        // A server that goes on would not end by itself.
+        let mut serve = Command::new("timeout");
+        serve.args([
+            "30",
+            env!("CARGO_BIN_EXE_queryables-server"),
+            "serve",
+            &file,
+        ]);
+        let done = serve.output().unwrap();
         let said = String::from_utf8(done.stderr).unwrap();
         assert!(!done.status.success(), "{to}");
         assert!(said.contains("terms"), "{to}: {said}");
