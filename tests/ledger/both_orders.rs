@@ -16,10 +16,10 @@ use queryables::privacy::{AnyMeasure, Prices, Relation};
 #[derive(Clone, Copy, Debug)]
 struct States;
 
-impl Mechanism<bool> for States {
+impl Mechanism<()> for States {
     type Machine = Released<()>;
 
-    fn start(&self, _: &Arc<bool>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
+    fn start(&self, _: &Arc<()>, _: &mut Coins<'_>) -> Result<Released<()>, Fault> {
         Ok(Released(()))
     }
 }
@@ -41,14 +41,14 @@ impl<R: Relation> Private<FDp, R> for States {
     }
 }
 
-type OnBits<R> = LedgerFilter<bool, WithinProfile<Powers>, R>;
+type OnNothing<R> = LedgerFilter<(), WithinProfile<Powers>, R>;
 
 /// A budget of two of these.
-fn two_of<R: Relation>(ledger: &Ledger, name: &str, base: &Profile, relation: R) -> OnBits<R> {
+fn two_of<R: Relation>(ledger: &Ledger, name: &str, base: &Profile, relation: R) -> OnNothing<R> {
     let grid = Grid::new("1e-2".parse().unwrap()).unwrap();
     let powers = InProfiles::new(Powers::new(base.clone(), 2, grid).unwrap()).in_full();
     let filter = Filter::concurrent_with(powers).under(relation);
-    ledger.start(name, &filter, &Arc::new(true)).unwrap()
+    ledger.start(name, &filter, &Arc::new(())).unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::types::Int8Type;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
     StringArray, StringViewArray,
 };
 use parquet::arrow::ArrowWriter;
