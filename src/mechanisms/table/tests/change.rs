@@ -276,7 +276,7 @@ fn no_person_changes_a_factorized_count_by_more_than_is_stated() {
     assert_eq!((added, replaced), (matrix.column(), matrix.two_columns()));
     // ρ = Δ²/2σ²: of one half, σ² is at least Δ², and hardly more.
     let fits = |variance: Ratio, square: u128| {
-        let least = u128::from(variance.numerator()) / u128::from(variance.denominator());
+        let least = variance.numerator() / u128::from(variance.denominator());
         assert!(
             least >= square && least <= square + square / 1_000_000,
             "{least} for {square}"
