@@ -54,6 +54,7 @@ use super::{Coins, Description, Fault, Machine};
     message = "launch a mechanism that works on `{D}`: `{Self}` does not",
     label = "works on other data",
     note = "a `Result`? its constructor may fail: write `?` after it",
+    note = "a query without noise? add some: `query.laplace(epsilon)?`",
     note = "a mechanism on rows, launched on people? wrap it: `OnRows(mechanism)`"
 )]
 pub trait Mechanism<D: ?Sized> {

@@ -66,6 +66,8 @@
 mod compositor;
 mod kit;
 mod outcome;
+#[cfg(test)]
+mod planted;
 mod probe;
 mod reference;
 mod talk;

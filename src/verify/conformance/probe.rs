@@ -155,17 +155,20 @@ impl fmt::Debug for Probe {
     }
 }
 
-/// Probes of which a few fit in the budget. They shrink to a quarter of it, with one answer.
+/// Probes of which a few fit in the budget. They shrink to a quarter of it, with one answer. Of every
+/// fifth, each answer costs one unit more, which is lost if it is added in floats.
 pub(super) fn probes(budget: Epsilon) -> impl Strategy<Value = Probe> + Clone {
     // Quarters fill a budget exactly; tenths are not floats.
     let parts = prop::sample::select(vec![4_u32, 10, 100]);
     let parts = parts.prop_flat_map(|parts| (Just(parts), 1..=parts));
+    let odd = prop::bool::weighted(0.2).prop_map(u128::from);
     let rest = (1..=MOST_ANSWERS, prop::bool::weighted(0.2), 0..4_u32);
-    (parts, rest).prop_map(move |((parts, share), (answers, fails, script))| {
+    // What stands first is made smaller first.
+    (odd, parts, rest).prop_map(move |(odd, (parts, share), (answers, fails, script))| {
         let answers = if fails { 1 } else { answers };
         let whole = budget.units() / u128::from(parts) * u128::from(share);
         Probe {
-            each: Epsilon::from_units(whole / u128::from(answers)).unwrap_or_default(),
+            each: Epsilon::from_units(whole / u128::from(answers) + odd).unwrap_or_default(),
             answers,
             fails,
             script,

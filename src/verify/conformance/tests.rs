@@ -200,9 +200,10 @@ fn broken_filters_are_found_with_the_smallest_adversary() {
         (
             Bug::ChargesAfterRunning,
             "\
-not sound: a child was run on the data, and then refused
-  launch #0 (ε = 0.5, 1 answer): started
-  launch #1 (ε = 0.75, 1 answer): refused",
+not sound: what was told costs ε = 0.25, and the reading is ε = 0
+  launch #0 (ε = 0.25, fails): failed
+  ask #0: no answer
+  read: ε = 0",
         ),
         (
             Bug::ForgetsFailedChild,
@@ -225,8 +226,8 @@ not sound: what was told costs ε = 0.25, and the reading is ε = 0
             Bug::OneBeyond,
             "\
 not sound: what was told costs ε = 1.25, and the budget is ε = 1
-  launch #0 (ε = 0.5, 1 answer): started
-  launch #1 (ε = 0.75, 1 answer): started
+  launch #0 (ε = 0.75, 1 answer): started
+  launch #1 (ε = 0.5, 1 answer): started
   ask #0: answered 0
   ask #0: no answer
   ask #1: answered 4",
@@ -235,8 +236,8 @@ not sound: what was told costs ε = 1.25, and the budget is ε = 1
             Bug::KeepsRefusedChild,
             "\
 not sound: what was told costs ε = 1.25, and the budget is ε = 1
-  launch #0 (ε = 0.5, 1 answer): started
-  launch #1 (ε = 0.75, 1 answer): refused
+  launch #0 (ε = 0.25, 1 answer): started
+  launch #1 (ε = 1, 1 answer): refused
   ask #0: answered 0
   ask #0: no answer
   ask #1: answered 4",
@@ -271,9 +272,21 @@ not sound: what was told costs ε = 0.25, and the reading is ε = 0.125
   read: ε = 0.125",
         ),
     ];
-    for (bug, adversary) in expected {
-        assert_eq!(violation(&kit, bug), adversary, "{bug:?}");
-    }
+    let found = expected.map(|(bug, _)| (bug, violation(&kit, bug)));
+    assert_eq!(
+        found,
+        expected.map(|(bug, adversary)| (bug, adversary.to_owned()))
+    );
+    // The first of them has another fault.
+    let touched = |outcome: &Outcome| *outcome == Outcome::Violates(Violation::TouchedData);
+    let found = kit.search(home(Bug::ChargesAfterRunning), touched);
+    assert_eq!(
+        found.unwrap().to_string(),
+        "\
+not sound: a child was run on the data, and then refused
+  launch #0 (ε = 1, 1 answer): started
+  launch #1 (ε = 0.25, 1 answer): refused"
+    );
     assert_eq!(
         violation(&kit.sequential(), Bug::NeverFreezes),
         "\
