@@ -202,7 +202,7 @@ fn the_value_of_a_menu_is_that_of_the_menu_filter() {
     for _ in 0..10 {
         total = total.add(&response("0.2")).unwrap();
     }
-    assert_eq!(total.add(&response("0.1")).unwrap_err(), Overflow);
+    assert_eq!(total.add(&response("0.1")).err(), Some(Overflow));
     let rule = InProfiles::new(menu)
         .within(Profile::approx_dp(limit))
         .unwrap();
