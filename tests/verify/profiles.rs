@@ -123,6 +123,38 @@ fn units_read_what_the_worst_adversary_attains() {
     );
 }
 
+/// A budget that is less than what the family was built for.
+#[test]
+fn what_is_left_of_a_family_is_not_launched() {
+    let powers = |most| InProfiles::new(Powers::new(response(2), most, grid()).unwrap());
+    let limit = powers(2).in_full().limit().clone();
+    assert_attained(&powers(4).within(limit).unwrap(), &[2], 4);
+    let entries = [(response(2), 1), (response(4), 3)];
+    let menu = |most| InProfiles::new(Menu::new(&entries, most, grid()).unwrap());
+    let limit = menu(3).in_full().limit().clone();
+    assert_attained(&menu(6).within(limit).unwrap(), &[2, 4], 4);
+    let turns = [response(2), response(2), response(2)];
+    let list = |turns| InProfiles::new(List::new(turns, grid()).unwrap());
+    let limit = list(&turns[..2]).in_full().limit().clone();
+    assert_attained(&list(&turns).within(limit).unwrap(), &[2], 3);
+}
+
+/// A mechanism whose loss is a power costs as many units.
+#[test]
+fn a_power_costs_its_number_of_units() {
+    let rule = InProfiles::new(Powers::new(response(2), 2, grid()).unwrap()).in_full();
+    let twice = Respond {
+        odds: 2,
+        answers: 2,
+    };
+    let attained = worst(&rule, vec![twice], 5, 1);
+    let read = read(rule.limit(), 1);
+    assert!(
+        attained <= read && read < attained + 1e-9,
+        "{attained} {read}"
+    );
+}
+
 #[test]
 fn a_menu_reads_what_the_worst_adversary_attains() {
     let entries = [(response(2), 1), (response(4), 3)];

@@ -60,6 +60,7 @@ fn launches<L: Family>(mut rule: WithinProfile<L>, loss: &Profile) -> usize {
         );
         rule = next;
         launches += 1;
+        assert!(launches < 1000, "nothing is refused");
     }
     launches
 }
@@ -165,8 +166,9 @@ fn powers_fit_a_budget_of_any_form() {
         Repetitions(launches(rule, &response("0.1")) as u64),
         *natural.most()
     );
-    // 64 readings for 200 numbers: the reading is that of a larger number, never more than the limit.
-    let many = Powers::new(response("0.1"), 200, grid("0.1")).unwrap();
+    // 60 readings for 180 numbers: the reading is that of a larger number, never more than the limit.
+    assert_ne!(natural.most().0 % 3, 0);
+    let many = Powers::new(response("0.1"), 180, grid("0.1")).unwrap();
     let rule = InProfiles::new(many)
         .within(Profile::approx_dp(limit))
         .unwrap();
@@ -175,10 +177,11 @@ fn powers_fit_a_budget_of_any_form() {
         *natural.most()
     );
     // Everything it was built for.
-    assert_eq!(
-        launches(InProfiles::new(powers).in_full(), &response("0.07")),
-        60
-    );
+    let full = InProfiles::new(powers).in_full();
+    assert_eq!(launches(full.clone(), &response("0.07")), 60);
+    // A power costs as many units.
+    let five = response("0.1").power(5, &grid("0.1")).unwrap();
+    assert_eq!(launches(full, &five), 12);
     // A budget that is smaller than a unit takes none.
     let powers = Powers::new(response("0.1"), 5, grid("0.1")).unwrap();
     let rule = InProfiles::new(powers).within(response("0.05")).unwrap();
@@ -194,6 +197,12 @@ fn the_value_of_a_menu_is_that_of_the_menu_filter() {
     let listed = prices.map(|(epsilon, cost)| MenuEntry::new(text(epsilon), cost as u64));
     let limit = pair("1", "5e-3");
     let reference = MenuFilter::new(limit, limit.delta, text("0.1"), &listed).unwrap();
+    // It was built for forty.
+    let mut total = InProfiles::new(menu.clone());
+    for _ in 0..10 {
+        total = total.add(&response("0.2")).unwrap();
+    }
+    assert_eq!(total.add(&response("0.1")).err(), Some(Overflow));
     let rule = InProfiles::new(menu)
         .within(Profile::approx_dp(limit))
         .unwrap();
@@ -216,6 +225,8 @@ fn the_value_of_a_menu_is_that_of_the_menu_filter() {
             );
         }
     }
+    // Nothing that costs anything is left.
+    assert_eq!(rule.remaining(), Profile::perfect());
     // What is between two entries costs the larger one.
     assert_eq!(
         launches(before, &response("0.15")),
@@ -258,6 +269,7 @@ fn a_list_is_the_product_and_takes_launches_in_order() {
         .unwrap();
     let short = short.charge(&losses[0]).unwrap();
     assert_eq!(short.charge(&losses[1]), Err(Exceeded));
+    assert_eq!(short.remaining(), Profile::perfect());
 }
 
 #[test]
