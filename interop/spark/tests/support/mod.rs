@@ -56,7 +56,7 @@ impl Server {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let port = free_port();
-        let settings = settings.iter().copied().map(str::to_owned).collect();
+        let settings = settings.iter().copied().map(str::to_owned).collect::<Vec<String>>();
         let process = start(kind, &programs, &folder, port, &settings);
         Some(Self {
             kind,
@@ -163,7 +163,7 @@ fn program(kind: Kind, programs: &Path) -> PathBuf {
 }
 
 /// Starts a server and waits until it says that it is ready.
-fn start(kind: Kind, programs: &Path, folder: &Path, port: u16, settings: &Vec<String>) -> Child {
+fn start(kind: Kind, programs: &Path, folder: &Path, port: u16, settings: &[String]) -> Child {
     let mut command = Command::new(program(kind, programs));
     command.current_dir(folder).process_group(0);
     // Times must not depend on where the server is.
