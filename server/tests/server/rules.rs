@@ -295,7 +295,7 @@ fn check_says_what_is_wrong_with_a_rule() {
         said,
         [
             "budget: a budget is {epsilon}, {epsilon, delta}, {order, epsilon}, {rho} or {mu}",
-            "budget: epsilon = \"one\": epsilon must be a decimal number such as 0.1 or 1e-6",
+            "budget: epsilon = \"one\": epsilon must be a decimal number such as 0.1 or 1e-6, not \"one\"",
             "rule: under this rule the budget is {epsilon, delta}",
             "rule: the slack 1e-5 is more than the budget's δ = 1e-6",
             "rule: at this Rényi order the conversion to (ε, δ) leaves nothing: choose a larger order",
