@@ -56,7 +56,11 @@ impl Server {
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let port = free_port();
-        let settings = settings.iter().copied().map(str::to_owned).collect::<Vec<String>>();
+        let settings = settings
+            .iter()
+            .copied()
+            .map(str::to_owned)
+            .collect::<Vec<String>>();
         let process = start(kind, &programs, &folder, port, &settings);
         Some(Self {
             kind,
