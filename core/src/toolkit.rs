@@ -315,12 +315,10 @@ pub mod compose {
     use crate::queryable::{HandleOf, IntoHandle};
 
     pub use crate::compose::engine::{Launches, price};
-    pub use crate::compose::erased::{
-        AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States,
-    };
+    pub use crate::compose::erased::{AnyLaunchError, Charged, Ended, Erased, Erasing, States};
     pub use crate::compose::filter::{FilterGate, HaltOf};
     pub use crate::compose::gate::sealed::Decides;
-    pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, RuleCell, Terms};
+    pub use crate::compose::gate::{DenialOf, Price, PriceOf, RuleCell, Terms};
     pub use crate::compose::ledgered::{LedgeredParts, ledgered_parts};
 
     /// An erased filter of the toolkit's own.

@@ -101,21 +101,18 @@ impl<F: LedgerRule> Book<F> {
         let known = [(&*self.name, self.version)].into_iter().chain(quotas);
         let newer = store.newer(&known.collect::<Vec<_>>())?;
         for (place, saved) in &newer {
-            match place.checked_sub(1) {
-                None => self.refresh(saved)?,
-                Some(place) => {
-                    if let Some(quota) = self.quotas.get_mut(place) {
-                        quota.refresh(saved)?;
-                    }
-                }
-            }
+            self.refresh(*place, saved)?;
         }
         Ok(!newer.is_empty())
     }
 
-    /// Takes up a state of the filter. What was launched before stays as it is, unless the state is one
-    /// that has halted.
-    pub(super) fn refresh(&mut self, saved: &Saved) -> Result<(), StoreError> {
+    /// Takes up a state: of the filter, at place 0, or of a quota. What was launched before stays as it is,
+    /// unless the state is one that has halted.
+    pub(super) fn refresh(&mut self, place: usize, saved: &Saved) -> Result<(), StoreError> {
+        if let Some(quota) = place.checked_sub(1) {
+            let quota = self.quotas.get_mut(quota);
+            return quota.map_or(Ok(()), |quota| quota.refresh(saved));
+        }
         let (fresh, gate) = (&*self.fresh, self.gate());
         let read = || {
             let state = read_state(fresh, &saved.state);

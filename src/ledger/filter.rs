@@ -17,9 +17,11 @@ use super::seal::{VERSION, seal, unsealed};
 use super::state::{has_halted, write_state};
 use super::store::Store;
 use super::text::writable;
-use super::{LedgerError, LedgerErrorOf, OpenError, StoreError};
+use super::{Ledger, LedgerErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{Discipline, Filter, HaltOf, Interleaved, LaunchError, Terms, ledgered_parts};
+use crate::compose::{
+    Discipline, Filter, HaltOf, Interleaved, LaunchError, Redeem, Terms, Ticket, ledgered_parts,
+};
 use crate::machine::{Description, Fault, Stop, StopToken, discard};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::started;
@@ -77,10 +79,9 @@ pub struct LedgerFilter<D: ?Sized, F: LedgerRule, R = AddRemove, X = Interleaved
 }
 
 pub(super) struct Shared<D: ?Sized, F: LedgerRule> {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) ledger: Ledger,
     /// Asked once: a store does not change in this.
     pub(super) keeps_launches: bool,
-    pub(super) keeps_answers: bool,
     pub(super) header: Arc<Header>,
     pub(super) terms: Terms<F::Children>,
     /// Has counted nothing.
@@ -105,14 +106,16 @@ impl<D: ?Sized> Drop for Quiet<D> {
 }
 
 /// What every entry of a filter says.
-#[derive(Clone, Debug)]
+#[derive(Serialize)]
 pub(super) struct Header {
+    #[serde(skip)]
     pub(super) filter: Arc<str>,
     pub(super) measure: Value,
     pub(super) whole: Value,
     pub(super) relation: &'static str,
     pub(super) distance: u64,
     /// [`LedgerData::terms`](super::LedgerData::terms).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) data: Option<Description>,
 }
 
@@ -129,18 +132,14 @@ where
     R: Relation,
     X: Discipline,
 {
-    pub(super) fn open(
-        store: &Arc<dyn Store>,
-        keeps_answers: bool,
+    pub(super) fn open<E: From<Fault> + From<StoreError>>(
+        ledger: &Ledger,
         name: &str,
         filter: &Filter<F, R, X>,
-        data: &Arc<D>,
-        said: Option<Description>,
-        (token, above): (&StopToken, Vec<Arc<str>>),
-    ) -> Result<Self, OpenError> {
-        let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
-        let token = token.clone();
-        let data = Quiet(Some(data));
+        (data, said): (&Arc<D>, Option<Description>),
+        (token, above): (StopToken, Vec<Arc<str>>),
+    ) -> Result<Self, E> {
+        let (data, terms, launches) = ledgered_parts(started(filter, data, &token)?);
         let fresh = Arc::new((*launches.gate.rule).clone());
         let header = Arc::new(Header {
             filter: name.into(),
@@ -155,15 +154,12 @@ where
             ledger: VERSION,
             filter: F::NAME,
             parameters: value(&fresh.parameters())?,
-            measure: &header.measure,
-            whole: &header.whole,
-            relation: header.relation,
-            distance: header.distance,
-            data: header.data.as_ref(),
-            children: Description::of::<X>().name().to_owned(),
+            header: &header,
+            children: Description::of::<X>().name(),
             at_most: launches.gate.count_limit,
             halts,
         })?;
+        let store = &ledger.store;
         let saved = store.open(name, &terms_text, &write_state(&*fresh, 0, None)?);
         let saved = saved.map_err(|error| other_terms(error, &terms_text))?;
         let mut book = Book {
@@ -173,7 +169,7 @@ where
             version: saved.version,
             quotas: Vec::new(),
         };
-        book.refresh(&saved)?;
+        book.refresh(0, &saved)?;
         let halted = match halts {
             true => stopped_elsewhere(store, &header.filter, saved.version, false),
             false => StopToken::default(),
@@ -181,8 +177,7 @@ where
         Ok(Self {
             shared: Arc::new(Shared {
                 keeps_launches: store.keeps_launches(),
-                store: Arc::clone(store),
-                keeps_answers,
+                ledger: ledger.clone(),
                 header,
                 terms,
                 fresh,
@@ -190,7 +185,7 @@ where
                 above,
                 halted,
                 book: Mutex::new(book),
-                data,
+                data: Quiet(Some(data)),
             }),
             types: PhantomData,
         })
@@ -234,7 +229,11 @@ where
             None => Ok(()),
         };
         closed(&self.shared.book())?;
-        let saved = self.shared.store.open(&full, &terms, &fresh.state()?)?;
+        let saved = self
+            .shared
+            .ledger
+            .store
+            .open(&full, &terms, &fresh.state()?)?;
         let mut opened = QuotaBook {
             name: full.as_str().into(),
             rule: Arc::clone(&fresh),
@@ -346,13 +345,9 @@ struct FilterTerms<'a> {
     ledger: u32,
     filter: &'static str,
     parameters: Value,
-    measure: &'a Value,
-    whole: &'a Value,
-    relation: &'a str,
-    distance: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a Description>,
-    children: String,
+    #[serde(flatten)]
+    header: &'a Header,
+    children: &'a str,
     at_most: Option<u64>,
     halts: bool,
 }
@@ -405,13 +400,19 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
     #[cold]
     fn stopped(&self) -> Result<(), DenialOf<F>> {
         let above = self.above.iter().map(|filter| (&**filter, UNKNOWN));
-        let asked = self.store.newer(&above.collect::<Vec<_>>());
-        asked.map_err(LedgerError::Store)?;
-        Ok(self
-            .token
-            .check()
-            .map_err(LaunchError::Stopped)
-            .map_err(LedgerError::Launch)?)
+        self.ledger.store.newer(&above.collect::<Vec<_>>())?;
+        let stopped = self.token.check().map_err(LaunchError::Stopped);
+        Ok(stopped.map_err(Box::new)?)
+    }
+
+    /// The same launch, stopped also by what other handles and processes do in the filter after the
+    /// version that it has made: only the store knows of it.
+    pub(super) fn watched<X: Discipline>(&self, ticket: Ticket, version: u64) -> Ticket {
+        if !X::FREEZES {
+            return ticket.joined(&self.halted);
+        }
+        let (store, filter) = (&self.ledger.store, &self.header.filter);
+        ticket.joined(&stopped_elsewhere(store, filter, version, true))
     }
 
     /// Reads the newest state. Third-party code is not run under a lock.
@@ -420,7 +421,7 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
             return Ok(read(&self.newest()?));
         }
         let mut book = self.book();
-        book.renew(&*self.store)?;
+        book.renew(&*self.ledger.store)?;
         Ok(read(&book))
     }
 
@@ -429,7 +430,7 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
         loop {
             let mut copy = self.book().copy();
             let seen = copy.versions();
-            if !copy.renew(&*self.store)? {
+            if !copy.renew(&*self.ledger.store)? {
                 return Ok(copy);
             }
             let mut book = self.book();

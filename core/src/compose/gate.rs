@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::LaunchError;
-use crate::machine::{DomainMismatch, Mechanism, Public, discard, guarded};
+use crate::machine::{Mechanism, Public, discard, guarded};
 use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked_under};
 
 pub(crate) mod sealed {
@@ -216,7 +216,7 @@ impl<Me: Measure> Terms<Me> {
     /// Asks a mechanism whether it fits the data, and what it costs. This runs the mechanism's own
     /// code: no lock is held, and the caller checks afterwards whether it may still go on.
     #[inline]
-    pub fn price<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    pub fn price<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<PriceOf<G>, DenialOf<G>>
     where
         D: ?Sized,
         G: Takes<M, R, Children = Me>,
@@ -231,22 +231,27 @@ impl<Me: Measure> Terms<Me> {
         });
         match (asked, price) {
             (Ok(()), Some(price)) => price,
-            _ => Err(UnknownLoss("the mechanism failed to state its loss").into()),
+            _ => {
+                let why = UnknownLoss("the mechanism failed to state its loss");
+                Err(LaunchError::UnknownLoss(why).into())
+            }
         }
     }
 
     #[inline]
-    fn ask<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    fn ask<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<PriceOf<G>, DenialOf<G>>
     where
         D: ?Sized,
         G: Takes<M, R, Children = Me>,
         M: Mechanism<D> + Private<Me, R>,
         R: Relation,
     {
-        mechanism.check(Public::of(data))?;
+        let fits = mechanism.check(Public::of(data));
+        fits.map_err(LaunchError::DomainMismatch)?;
         let at = |distance| {
-            let loss = mechanism.loss_at(&self.measure, distance)?;
-            checked_under::<R, _>(&self.measure, loss, distance)
+            let loss = mechanism.loss_at(&self.measure, distance);
+            let loss = loss.and_then(|loss| checked_under::<R, _>(&self.measure, loss, distance));
+            loss.map_err(LaunchError::UnknownLoss)
         };
         let first = at(self.first)?;
         if self.further.is_empty() && !G::KEEPS_MAPS {
@@ -254,48 +259,8 @@ impl<Me: Measure> Terms<Me> {
         }
         let further = self.further.iter().map(|distance| at(*distance));
         let further = further.collect::<Result<_, _>>()?;
-        Ok(Price::new(
-            first,
-            further,
-            G::map(&self.measure, mechanism)?,
-        ))
-    }
-}
-
-/// Why a mechanism has no price.
-#[derive(Debug)]
-pub enum NoPrice {
-    /// It does not fit the data.
-    DomainMismatch(DomainMismatch),
-    /// No theorem gives it a loss.
-    UnknownLoss(UnknownLoss),
-}
-
-impl From<DomainMismatch> for NoPrice {
-    fn from(mismatch: DomainMismatch) -> Self {
-        Self::DomainMismatch(mismatch)
-    }
-}
-
-impl From<UnknownLoss> for NoPrice {
-    fn from(unknown: UnknownLoss) -> Self {
-        Self::UnknownLoss(unknown)
-    }
-}
-
-impl<C, W> From<NoPrice> for LaunchError<C, W> {
-    fn from(reason: NoPrice) -> Self {
-        match reason {
-            NoPrice::DomainMismatch(mismatch) => Self::DomainMismatch(mismatch),
-            NoPrice::UnknownLoss(unknown) => Self::UnknownLoss(unknown),
-        }
-    }
-}
-
-impl<C, W> From<NoPrice> for Box<LaunchError<C, W>> {
-    #[cold]
-    fn from(reason: NoPrice) -> Self {
-        Self::new(reason.into())
+        let map = G::map(&self.measure, mechanism).map_err(LaunchError::UnknownLoss)?;
+        Ok(Price::new(first, further, map))
     }
 }
 

@@ -164,8 +164,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
         X: Interactive,
     {
-        let charged = self.charge(mechanism, &SystemCoins::new().coins());
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.charge(mechanism, &SystemCoins::new().coins())?;
         let handle = ticket.open(mechanism, data);
         handle.map_err(|_| LaunchError::Failed)
     }
@@ -187,8 +186,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
     {
         let mut coins = SystemCoins::new();
-        let charged = self.charge(mechanism, &coins.coins());
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.charge(mechanism, &coins.coins())?;
         let answer = ticket.release(mechanism, data, &mut coins.coins());
         answer.map_err(|_| LaunchError::Failed)
     }
@@ -209,8 +207,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
         X: Interactive,
     {
-        let charged = self.charge(mechanism, &SystemCoins::new().coins());
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.charge(mechanism, &SystemCoins::new().coins())?;
         let opening = ticket.opened(mechanism, data);
         let opening = opening.map_err(|_| LaunchError::Failed)?;
         Ok(LocalQueryable::new(opening))
@@ -274,9 +271,9 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     /// Why it is not admitted. In this case nothing has been charged.
     pub fn admit(&self, loss: &ChildLossOf<G>) -> Result<Ticket, LaunchErrorOf<G>> {
         let price = self.shared.terms.price_of::<G, R>(loss)?;
-        let mut launching = self.launching().map_err(|denial| *denial)?;
-        let ticket = launching.decide::<X>(&price, &SystemCoins::new().coins());
-        ticket.map_err(|denial| *denial)
+        Ok(self
+            .launching()?
+            .decide::<X>(&price, &SystemCoins::new().coins())?)
     }
 }
 
