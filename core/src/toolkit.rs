@@ -37,7 +37,7 @@ pub mod machine {
     use crate::number::Ratio;
 
     pub use crate::machine::conversation::view_of;
-    pub use crate::machine::guard::caught;
+    pub use crate::machine::guard::{Quiet, caught};
     pub use crate::machine::released::{Known, Later};
     pub use crate::machine::source::total_weight;
     pub use crate::machine::thread_context::ThreadContext;

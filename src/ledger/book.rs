@@ -72,16 +72,8 @@ impl<F: LedgerRule> Book<F> {
         (self.launches.version(), self.version, quotas.collect())
     }
 
-    /// Takes up the states of a copy, and leaves its own there: dropping them is the rule's code, too.
-    pub(super) fn exchange(&mut self, copy: &mut Self) {
-        self.launches.exchange(&mut copy.launches);
-        self.version = copy.version;
-        for (quota, copied) in self.quotas.iter_mut().zip(&mut copy.quotas) {
-            std::mem::swap(quota, copied);
-        }
-    }
-
-    /// Takes up those states of a copy that are later than these. All of them were written.
+    /// Takes up those states of a copy that are later than these, and leaves its own there: dropping them is the
+    /// rule's code, too. All of them were written.
     pub(super) fn advance(&mut self, copy: &mut Self) {
         if copy.version > self.version {
             self.launches.exchange(&mut copy.launches);

@@ -10,7 +10,6 @@ use crate::compose::{
     AnyFilter, AnyLaunchError, AnyReading, Charged, Discipline, Ended, Erased, Erasing,
     LaunchError, States, Unavailable, any_filter,
 };
-use crate::machine::Fault;
 use crate::privacy::facts::Fact;
 use crate::privacy::{AnyLoss, Prices, Relation};
 
@@ -83,8 +82,8 @@ where
         Ok(reading?)
     }
 
-    fn data(&self) -> Result<&Arc<D>, Fault> {
-        self.0.seat.shared.data()
+    fn data(&self) -> &Arc<D> {
+        &self.0.seat.shared.data
     }
 }
 

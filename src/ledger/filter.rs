@@ -22,7 +22,7 @@ use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Du
 use crate::compose::{
     Discipline, Filter, HaltOf, Interleaved, LaunchError, Redeem, Terms, Ticket, ledgered_parts,
 };
-use crate::machine::{Description, Fault, Stop, StopToken, discard};
+use crate::machine::{Description, Fault, Quiet, Stop, StopToken};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::started;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -93,16 +93,7 @@ pub(super) struct Shared<D: ?Sized, F: LedgerRule> {
     pub(super) halted: StopToken,
     book: Mutex<Book<F>>,
     /// Below the book, so that what is dropped last is dropped here.
-    data: Quiet<D>,
-}
-
-/// Data whose own `drop` may panic: the payload is hidden.
-pub(super) struct Quiet<D: ?Sized>(pub(super) Option<Arc<D>>);
-
-impl<D: ?Sized> Drop for Quiet<D> {
-    fn drop(&mut self) {
-        discard(self.0.take());
-    }
+    pub(super) data: Quiet<Arc<D>>,
 }
 
 /// What every entry of a filter says.
@@ -185,7 +176,7 @@ where
                 above,
                 halted,
                 book: Mutex::new(book),
-                data: Quiet(Some(data)),
+                data: Quiet::new(data),
             }),
             types: PhantomData,
         })
@@ -382,11 +373,6 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[inline]
-    pub(super) fn data(&self) -> Result<&Arc<D>, Fault> {
-        self.data.0.as_ref().ok_or(Fault::Failed)
-    }
-
     /// Whether nothing has stopped the filter.
     #[inline]
     pub(super) fn running(&self) -> Result<(), DenialOf<F>> {
@@ -427,21 +413,16 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
 
     /// A copy of the newest state, made without running code of the rule under a lock.
     pub(super) fn newest(&self) -> Result<Book<F>, StoreError> {
-        loop {
-            let mut copy = self.book().copy();
-            let seen = copy.versions();
-            if !copy.renew(&*self.ledger.store)? {
-                return Ok(copy);
-            }
-            let mut book = self.book();
-            if book.versions() == seen {
-                book.exchange(&mut copy);
-                let newest = book.copy();
-                // What the first copy holds now is dropped without the lock.
-                drop(book);
-                return Ok(newest);
-            }
+        let mut copy = self.book().copy();
+        if !copy.renew(&*self.ledger.store)? {
+            return Ok(copy);
         }
+        let mut book = self.book();
+        book.advance(&mut copy);
+        let newest = book.copy();
+        // What the first copy holds now is dropped without the lock.
+        drop(book);
+        Ok(newest)
     }
 }
 

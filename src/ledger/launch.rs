@@ -124,7 +124,7 @@ impl<D: ?Sized, F: LedgerRule> Seat<D, F> {
             }
             return Ok(Keyed::New(Charged {
                 ticket: shared.watched::<X>(ticket?, launch.book.version),
-                data: shared.data().map_err(|_| Box::new(LaunchError::Failed))?,
+                data: &shared.data,
                 sequence,
             }));
         }

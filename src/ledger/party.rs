@@ -209,7 +209,7 @@ where
             let ticket = shared.book().launches.decide::<X>(&price);
             return Ok(Charged {
                 ticket: ticket?,
-                data: shared.data().map_err(|_| Box::new(LaunchError::Failed))?,
+                data: &shared.data,
                 sequence: 0,
             });
         }
@@ -244,9 +244,8 @@ where
         M: Mechanism<D> + Private<F::Children, R>,
     {
         let shared = self.shared();
-        let data = shared.data().map_err(|_| Box::new(LaunchError::Failed))?;
         let check = || shared.running();
-        price::<D, FilterGate<F>, M, R, _>(&shared.terms, &**data, mechanism, check)
+        price::<D, FilterGate<F>, M, R, _>(&shared.terms, &**shared.data, mechanism, check)
     }
 
     /// The same for a launch with a key, which says what it is asked for.

@@ -69,7 +69,7 @@ where
         let shared = self.shared();
         let filter = &shared.header.filter;
         let full = format!("{:?}", (&**filter, "share", name));
-        let data = (shared.data()?, shared.header.data.clone());
+        let data = (&*shared.data, shared.header.data.clone());
         // One charge however often it is opened: the key is the share's name. That of a release has a
         // third part, so nobody else can charge something under this one. The description is incomplete, as a
         // filter's is: its terms are compared when it is opened.

@@ -223,7 +223,7 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         D: PublicMetadata,
     {
-        public_facts(self.0.data().ok())
+        public_facts(self.0.data())
     }
 }
 

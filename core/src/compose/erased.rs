@@ -59,11 +59,7 @@ pub trait Erased<D: ?Sized, R>: Send + Sync {
     fn reading(&self) -> Result<AnyReading, Unavailable>;
 
     /// The data.
-    ///
-    /// # Errors
-    ///
-    /// None, while somebody has the filter.
-    fn data(&self) -> Result<&Arc<D>, Fault>;
+    fn data(&self) -> &Arc<D>;
 }
 
 /// A launch that was admitted, and its place in the record, if there is one.
@@ -200,7 +196,7 @@ where
         Ok(self.0.read(FilterGate::any_reading))
     }
 
-    fn data(&self) -> Result<&Arc<D>, Fault> {
+    fn data(&self) -> &Arc<D> {
         RunningFilter::data(&self.0)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::LaunchError;
-use crate::machine::{Mechanism, Public, discard, guarded};
+use crate::machine::{Mechanism, Public, Quiet, guarded};
 use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked_under};
 
 pub(crate) mod sealed {
@@ -145,7 +145,7 @@ impl<L> Price<L> {
 }
 
 /// What a mechanism loses at each distance: a copy of the mechanism, which is asked later.
-pub struct Map<L>(Option<Arc<MapFn<L>>>);
+pub struct Map<L>(Quiet<Arc<MapFn<L>>>);
 
 type MapFn<L> = dyn Fn(Distance) -> Result<L, UnknownLoss> + Send + Sync;
 
@@ -156,27 +156,17 @@ impl<L> Map<L> {
     pub(super) fn new(
         map: impl Fn(Distance) -> Result<L, UnknownLoss> + Send + Sync + 'static,
     ) -> Self {
-        Self(Some(Arc::new(map)))
+        Self(Quiet::new(Arc::new(map)))
     }
 
     pub(super) fn at(&self, distance: Distance) -> Result<L, UnknownLoss> {
-        match &self.0 {
-            Some(map) => map(distance),
-            None => Err(UnknownLoss::FOREIGN),
-        }
+        (self.0.as_ref())(distance)
     }
 }
 
 crate::clone_fields!([L] Map<L> { 0 });
 
 crate::debug_fields!([L] Map<L>, "Map");
-
-/// The mechanism's own `drop` may panic.
-impl<L> Drop for Map<L> {
-    fn drop(&mut self) {
-        discard(self.0.take());
-    }
-}
 
 impl<Me: Measure> Terms<Me> {
     /// A loss at one distance.
