@@ -167,6 +167,20 @@ pub enum LaunchError<C, W = C> {
 }
 
 /// Decisions are passed on behind a pointer: an error is large, and most launches are admitted.
+macro_rules! boxed {
+    ($($Reason:ty)*) => {$(
+        impl<C, W> From<$Reason> for Box<LaunchError<C, W>> {
+            #[cold]
+            fn from(reason: $Reason) -> Self {
+                Self::new(reason.into())
+            }
+        }
+    )*};
+}
+
+boxed! { UnknownLoss DomainMismatch }
+
+/// The other way, where it is told.
 impl<C, W> From<Box<LaunchError<C, W>>> for LaunchError<C, W> {
     #[cold]
     fn from(denial: Box<LaunchError<C, W>>) -> Self {

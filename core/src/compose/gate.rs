@@ -214,34 +214,29 @@ impl<Me: Measure> Terms<Me> {
         R: Relation,
     {
         let mut price = None;
-        // Written in place: a value returned through a guard is copied once more.
+        // Written in place: a value returned through a guard is copied once more. No error is boxed inside:
+        // where nothing can unwind, the guard is compiled away.
         let asked = guarded(|| {
-            price = Some(self.ask::<D, G, M, R>(mechanism, data));
+            let fits = mechanism.check(Public::of(data));
+            price = Some(fits.map(|()| self.ask::<G, M, R>(mechanism)));
             Ok(())
         });
         match (asked, price) {
-            (Ok(()), Some(price)) => price,
-            _ => {
-                let why = UnknownLoss("the mechanism failed to state its loss");
-                Err(LaunchError::UnknownLoss(why).into())
-            }
+            (Ok(()), Some(price)) => Ok(price??),
+            _ => Err(UnknownLoss("the mechanism failed to state its loss").into()),
         }
     }
 
     #[inline]
-    fn ask<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<PriceOf<G>, DenialOf<G>>
+    fn ask<G, M, R>(&self, mechanism: &M) -> Result<PriceOf<G>, UnknownLoss>
     where
-        D: ?Sized,
         G: Takes<M, R, Children = Me>,
-        M: Mechanism<D> + Private<Me, R>,
+        M: Private<Me, R>,
         R: Relation,
     {
-        let fits = mechanism.check(Public::of(data));
-        fits.map_err(LaunchError::DomainMismatch)?;
         let at = |distance| {
-            let loss = mechanism.loss_at(&self.measure, distance);
-            let loss = loss.and_then(|loss| checked_under::<R, _>(&self.measure, loss, distance));
-            loss.map_err(LaunchError::UnknownLoss)
+            let loss = mechanism.loss_at(&self.measure, distance)?;
+            checked_under::<R, _>(&self.measure, loss, distance)
         };
         let first = at(self.first)?;
         if self.further.is_empty() && !G::KEEPS_MAPS {
@@ -249,7 +244,7 @@ impl<Me: Measure> Terms<Me> {
         }
         let further = self.further.iter().map(|distance| at(*distance));
         let further = further.collect::<Result<_, _>>()?;
-        let map = G::map(&self.measure, mechanism).map_err(LaunchError::UnknownLoss)?;
+        let map = G::map(&self.measure, mechanism)?;
         Ok(Price::new(first, further, map))
     }
 }
