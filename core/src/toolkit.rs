@@ -37,7 +37,7 @@ pub mod machine {
     use crate::number::Ratio;
 
     pub use crate::machine::conversation::view_of;
-    pub use crate::machine::guard::caught;
+    pub use crate::machine::guard::{Quiet, caught};
     pub use crate::machine::released::{Known, Later};
     pub use crate::machine::source::total_weight;
     pub use crate::machine::thread_context::ThreadContext;
@@ -315,12 +315,10 @@ pub mod compose {
     use crate::queryable::{HandleOf, IntoHandle};
 
     pub use crate::compose::engine::{Launches, price};
-    pub use crate::compose::erased::{
-        AnyLaunchError, Charged, Ended, Erased, Erasing, Quoted, States,
-    };
+    pub use crate::compose::erased::{AnyLaunchError, Charged, Ended, Erased, Erasing, States};
     pub use crate::compose::filter::{FilterGate, HaltOf};
     pub use crate::compose::gate::sealed::Decides;
-    pub use crate::compose::gate::{DenialOf, NoPrice, Price, PriceOf, RuleCell, Terms};
+    pub use crate::compose::gate::{DenialOf, Price, PriceOf, RuleCell, Terms};
     pub use crate::compose::ledgered::{LedgeredParts, ledgered_parts};
 
     /// An erased filter of the toolkit's own.

@@ -72,16 +72,8 @@ impl<F: LedgerRule> Book<F> {
         (self.launches.version(), self.version, quotas.collect())
     }
 
-    /// Takes up the states of a copy, and leaves its own there: dropping them is the rule's code, too.
-    pub(super) fn exchange(&mut self, copy: &mut Self) {
-        self.launches.exchange(&mut copy.launches);
-        self.version = copy.version;
-        for (quota, copied) in self.quotas.iter_mut().zip(&mut copy.quotas) {
-            std::mem::swap(quota, copied);
-        }
-    }
-
-    /// Takes up those states of a copy that are later than these. All of them were written.
+    /// Takes up those states of a copy that are later than these, and leaves its own there: dropping them is the
+    /// rule's code, too. All of them were written.
     pub(super) fn advance(&mut self, copy: &mut Self) {
         if copy.version > self.version {
             self.launches.exchange(&mut copy.launches);
@@ -101,21 +93,18 @@ impl<F: LedgerRule> Book<F> {
         let known = [(&*self.name, self.version)].into_iter().chain(quotas);
         let newer = store.newer(&known.collect::<Vec<_>>())?;
         for (place, saved) in &newer {
-            match place.checked_sub(1) {
-                None => self.refresh(saved)?,
-                Some(place) => {
-                    if let Some(quota) = self.quotas.get_mut(place) {
-                        quota.refresh(saved)?;
-                    }
-                }
-            }
+            self.refresh(*place, saved)?;
         }
         Ok(!newer.is_empty())
     }
 
-    /// Takes up a state of the filter. What was launched before stays as it is, unless the state is one
-    /// that has halted.
-    pub(super) fn refresh(&mut self, saved: &Saved) -> Result<(), StoreError> {
+    /// Takes up a state: of the filter, at place 0, or of a quota. What was launched before stays as it is,
+    /// unless the state is one that has halted.
+    pub(super) fn refresh(&mut self, place: usize, saved: &Saved) -> Result<(), StoreError> {
+        if let Some(quota) = place.checked_sub(1) {
+            let quota = self.quotas.get_mut(quota);
+            return quota.map_or(Ok(()), |quota| quota.refresh(saved));
+        }
         let (fresh, gate) = (&*self.fresh, self.gate());
         let read = || {
             let state = read_state(fresh, &saved.state);

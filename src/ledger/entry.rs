@@ -179,8 +179,15 @@ impl Line {
         unseal(line).map(|entry| Self::Entry(Box::new(entry)))
     }
 
+    /// Reads a line of the record that comes after this one. A part of a record begins anywhere, with an entry.
+    pub(super) fn read_after(last: Option<&Self>, line: &str) -> Option<Self> {
+        let line = Self::read(line)?;
+        let follows = last.map_or(matches!(line, Self::Entry(_)), |last| line.follows(last));
+        follows.then_some(line)
+    }
+
     /// Whether a record may have it next: the next entry, or the outcome of an admitted launch.
-    pub(super) fn follows(&self, last: &Self) -> bool {
+    fn follows(&self, last: &Self) -> bool {
         match (self, last) {
             (Self::Entry(entry), last) => last.sequence().checked_add(1) == Some(entry.sequence),
             // What was run was admitted, and has one outcome.
@@ -201,16 +208,6 @@ impl Line {
     }
 }
 
-/// A line in the middle of a record cannot be read.
-///
-/// Example: [`Ledger`](crate::ledger::Ledger).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of the record is damaged")]
-pub struct DamagedLine {
-    /// Which, from 1.
-    pub line: usize,
-}
-
 /// Reads a record in JSON Lines. An incomplete last line, because the writer was stopped in the
 /// middle of it, is left out; anything else that cannot be read is an error.
 ///
@@ -218,22 +215,18 @@ pub struct DamagedLine {
 ///
 /// # Errors
 ///
-/// [`DamagedLine`], also where entries do not follow each other, or an outcome does not follow the entry
-/// of an admitted launch.
-pub fn read_lines(text: &str) -> Result<Vec<Line>, DamagedLine> {
+/// [`StoreError::Damaged`] says which line, from 1; also where entries do not follow each other, or an outcome
+/// does not follow the entry of an admitted launch.
+pub fn read_lines(text: &str) -> Result<Vec<Line>, StoreError> {
     let mut lines: Vec<Line> = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        let damaged = DamagedLine { line: index + 1 };
         let Some(line) = line.strip_suffix('\n') else {
             // A line without a line feed is incomplete.
             break;
         };
-        let line = Line::read(line).filter(|line| match lines.last() {
-            Some(last) => line.follows(last),
-            // A part of a record begins anywhere, with an entry.
-            None => matches!(line, Line::Entry(_)),
-        });
-        lines.push(line.ok_or(damaged)?);
+        let line = Line::read_after(lines.last(), line);
+        let what = || format!("line {} of the record", index + 1);
+        lines.push(line.ok_or_else(|| StoreError::Damaged { what: what() })?);
     }
     Ok(lines)
 }

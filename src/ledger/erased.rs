@@ -8,9 +8,8 @@ use super::{LedgerError, LedgerErrorOf, LedgerRule, Outcome, Party, StoreError};
 use crate::account::LaunchesLeft;
 use crate::compose::{
     AnyFilter, AnyLaunchError, AnyReading, Charged, Discipline, Ended, Erased, Erasing,
-    LaunchError, Quoted, States, Unavailable, any_filter,
+    LaunchError, States, Unavailable, any_filter,
 };
-use crate::machine::Fault;
 use crate::privacy::facts::Fact;
 use crate::privacy::{AnyLoss, Prices, Relation};
 
@@ -39,14 +38,9 @@ where
     R: Relation,
     X: Discipline,
 {
-    fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError> {
-        let charged = self.0.charged(&Quoted(mechanism));
-        let charged = charged.map_err(|denial| erased(&*self.0.seat.shared.fresh, *denial))?;
-        Ok(Charged {
-            ticket: charged.ticket,
-            data: self.data().map_err(|_| LaunchError::Failed)?,
-            sequence: charged.sequence,
-        })
+    fn charge(&self, mechanism: &dyn States<D, R>) -> Result<Charged<'_, D>, AnyLaunchError> {
+        let charged = self.0.charged(&mechanism);
+        charged.map_err(|denial| erased(&*self.0.seat.shared.fresh, *denial))
     }
 
     fn ended(&self, sequence: u64, how: Ended) {
@@ -57,8 +51,8 @@ where
         });
     }
 
-    fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
-        match self.0.price(&Quoted(mechanism)).map_err(|denial| *denial) {
+    fn would_admit(&self, mechanism: &dyn States<D, R>) -> Result<bool, Unavailable> {
+        match self.0.price(&mechanism).map_err(|denial| *denial) {
             Ok(price) => Ok(self.0.would_take(&price)?),
             Err(LedgerError::Store(error)) => Err(error.into()),
             Err(_) => Ok(false),
@@ -67,10 +61,10 @@ where
 
     fn preview(
         &self,
-        mechanism: &dyn States<D>,
+        mechanism: &dyn States<D, R>,
     ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
-        let (quoted, fresh) = (Quoted(mechanism), &*self.0.seat.shared.fresh);
-        let preview = Party::preview(&self.0, &quoted).map_err(|error| erased(fresh, error))?;
+        let fresh = &*self.0.seat.shared.fresh;
+        let preview = Party::preview(&self.0, &mechanism).map_err(|error| erased(fresh, error))?;
         let cost = Erasing::of(fresh).child(preview.cost().clone());
         Ok((cost, preview.launches_left()))
     }
@@ -88,8 +82,8 @@ where
         Ok(reading?)
     }
 
-    fn data(&self) -> Result<&Arc<D>, Fault> {
-        self.0.seat.shared.data()
+    fn data(&self) -> &Arc<D> {
+        &self.0.seat.shared.data
     }
 }
 

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::StoreError;
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{LaunchError, NoPrice};
+use crate::compose::LaunchError;
 use crate::machine::Fault;
 
 /// Why a launch through a ledger gave no child.
@@ -30,7 +30,8 @@ pub enum LedgerError<C, W = C> {
     /// or it has not answered, or it never will. Not charged again.
     #[error("a launch with this key was charged before, and its answer is not there")]
     NoAnswer,
-    /// A share does not start, as a filter without a ledger. Its charge stands, once the whole has admitted it.
+    /// A filter or a share does not start, as a filter without a ledger. The charge for a share stands, once
+    /// the whole has admitted it.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The store could not write or read. Nothing ran, or its answer is withheld because it could not be
@@ -43,34 +44,23 @@ pub enum LedgerError<C, W = C> {
 /// What goes wrong at a launch under the rule `F`.
 pub(super) type LedgerErrorOf<F> = LedgerError<ChildLoss<F>, WholeLoss<F>>;
 
-/// Why a filter is not opened.
-///
-/// Example: [`Ledger`](crate::ledger::Ledger).
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// The filter does not start, as without a ledger.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-    /// The store says why.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 /// Behind a pointer: it is large, and most launches are admitted.
 pub(super) type DenialOf<F> = Box<LedgerErrorOf<F>>;
 
-impl<C, W> From<NoPrice> for Box<LedgerError<C, W>> {
-    fn from(reason: NoPrice) -> Self {
-        Self::new(LedgerError::Launch(reason.into()))
+impl<C, W> From<Box<LedgerError<C, W>>> for LedgerError<C, W> {
+    fn from(denial: Box<LedgerError<C, W>>) -> Self {
+        *denial
     }
 }
 
-impl<C, W> From<OpenError> for LedgerError<C, W> {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Fault(fault) => Self::Fault(fault),
-            OpenError::Store(error) => Self::Store(error),
-        }
+impl<C, W> From<Box<LaunchError<C, W>>> for Box<LedgerError<C, W>> {
+    fn from(denial: Box<LaunchError<C, W>>) -> Self {
+        Self::new(LedgerError::Launch(*denial))
+    }
+}
+
+impl<C, W> From<StoreError> for Box<LedgerError<C, W>> {
+    fn from(error: StoreError) -> Self {
+        Self::new(LedgerError::Store(error))
     }
 }

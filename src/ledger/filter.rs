@@ -17,10 +17,12 @@ use super::seal::{VERSION, seal, unsealed};
 use super::state::{has_halted, write_state};
 use super::store::Store;
 use super::text::writable;
-use super::{LedgerError, LedgerErrorOf, OpenError, StoreError};
+use super::{Ledger, LedgerErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
-use crate::compose::{Discipline, Filter, HaltOf, Interleaved, LaunchError, Terms, ledgered_parts};
-use crate::machine::{Description, Fault, Stop, StopToken, discard};
+use crate::compose::{
+    Discipline, Filter, HaltOf, Interleaved, LaunchError, Redeem, Terms, Ticket, ledgered_parts,
+};
+use crate::machine::{Description, Fault, Quiet, Stop, StopToken};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
 use crate::queryable::started;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
@@ -77,10 +79,9 @@ pub struct LedgerFilter<D: ?Sized, F: LedgerRule, R = AddRemove, X = Interleaved
 }
 
 pub(super) struct Shared<D: ?Sized, F: LedgerRule> {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) ledger: Ledger,
     /// Asked once: a store does not change in this.
     pub(super) keeps_launches: bool,
-    pub(super) keeps_answers: bool,
     pub(super) header: Arc<Header>,
     pub(super) terms: Terms<F::Children>,
     /// Has counted nothing.
@@ -92,27 +93,20 @@ pub(super) struct Shared<D: ?Sized, F: LedgerRule> {
     pub(super) halted: StopToken,
     book: Mutex<Book<F>>,
     /// Below the book, so that what is dropped last is dropped here.
-    data: Quiet<D>,
-}
-
-/// Data whose own `drop` may panic: the payload is hidden.
-pub(super) struct Quiet<D: ?Sized>(pub(super) Option<Arc<D>>);
-
-impl<D: ?Sized> Drop for Quiet<D> {
-    fn drop(&mut self) {
-        discard(self.0.take());
-    }
+    pub(super) data: Quiet<Arc<D>>,
 }
 
 /// What every entry of a filter says.
-#[derive(Clone, Debug)]
+#[derive(Serialize)]
 pub(super) struct Header {
+    #[serde(skip)]
     pub(super) filter: Arc<str>,
     pub(super) measure: Value,
     pub(super) whole: Value,
     pub(super) relation: &'static str,
     pub(super) distance: u64,
     /// [`LedgerData::terms`](super::LedgerData::terms).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) data: Option<Description>,
 }
 
@@ -129,18 +123,14 @@ where
     R: Relation,
     X: Discipline,
 {
-    pub(super) fn open(
-        store: &Arc<dyn Store>,
-        keeps_answers: bool,
+    pub(super) fn open<E: From<Fault> + From<StoreError>>(
+        ledger: &Ledger,
         name: &str,
         filter: &Filter<F, R, X>,
-        data: &Arc<D>,
-        said: Option<Description>,
-        (token, above): (&StopToken, Vec<Arc<str>>),
-    ) -> Result<Self, OpenError> {
-        let (data, terms, launches) = ledgered_parts(started(filter, data, token)?);
-        let token = token.clone();
-        let data = Quiet(Some(data));
+        (data, said): (&Arc<D>, Option<Description>),
+        (token, above): (StopToken, Vec<Arc<str>>),
+    ) -> Result<Self, E> {
+        let (data, terms, launches) = ledgered_parts(started(filter, data, &token)?);
         let fresh = Arc::new((*launches.gate.rule).clone());
         let header = Arc::new(Header {
             filter: name.into(),
@@ -155,15 +145,12 @@ where
             ledger: VERSION,
             filter: F::NAME,
             parameters: value(&fresh.parameters())?,
-            measure: &header.measure,
-            whole: &header.whole,
-            relation: header.relation,
-            distance: header.distance,
-            data: header.data.as_ref(),
-            children: Description::of::<X>().name().to_owned(),
+            header: &header,
+            children: Description::of::<X>().name(),
             at_most: launches.gate.count_limit,
             halts,
         })?;
+        let store = &ledger.store;
         let saved = store.open(name, &terms_text, &write_state(&*fresh, 0, None)?);
         let saved = saved.map_err(|error| other_terms(error, &terms_text))?;
         let mut book = Book {
@@ -173,7 +160,7 @@ where
             version: saved.version,
             quotas: Vec::new(),
         };
-        book.refresh(&saved)?;
+        book.refresh(0, &saved)?;
         let halted = match halts {
             true => stopped_elsewhere(store, &header.filter, saved.version, false),
             false => StopToken::default(),
@@ -181,8 +168,7 @@ where
         Ok(Self {
             shared: Arc::new(Shared {
                 keeps_launches: store.keeps_launches(),
-                store: Arc::clone(store),
-                keeps_answers,
+                ledger: ledger.clone(),
                 header,
                 terms,
                 fresh,
@@ -190,7 +176,7 @@ where
                 above,
                 halted,
                 book: Mutex::new(book),
-                data,
+                data: Quiet::new(data),
             }),
             types: PhantomData,
         })
@@ -234,7 +220,11 @@ where
             None => Ok(()),
         };
         closed(&self.shared.book())?;
-        let saved = self.shared.store.open(&full, &terms, &fresh.state()?)?;
+        let saved = self
+            .shared
+            .ledger
+            .store
+            .open(&full, &terms, &fresh.state()?)?;
         let mut opened = QuotaBook {
             name: full.as_str().into(),
             rule: Arc::clone(&fresh),
@@ -346,13 +336,9 @@ struct FilterTerms<'a> {
     ledger: u32,
     filter: &'static str,
     parameters: Value,
-    measure: &'a Value,
-    whole: &'a Value,
-    relation: &'a str,
-    distance: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a Description>,
-    children: String,
+    #[serde(flatten)]
+    header: &'a Header,
+    children: &'a str,
     at_most: Option<u64>,
     halts: bool,
 }
@@ -387,11 +373,6 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[inline]
-    pub(super) fn data(&self) -> Result<&Arc<D>, Fault> {
-        self.data.0.as_ref().ok_or(Fault::Failed)
-    }
-
     /// Whether nothing has stopped the filter.
     #[inline]
     pub(super) fn running(&self) -> Result<(), DenialOf<F>> {
@@ -405,13 +386,19 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
     #[cold]
     fn stopped(&self) -> Result<(), DenialOf<F>> {
         let above = self.above.iter().map(|filter| (&**filter, UNKNOWN));
-        let asked = self.store.newer(&above.collect::<Vec<_>>());
-        asked.map_err(LedgerError::Store)?;
-        Ok(self
-            .token
-            .check()
-            .map_err(LaunchError::Stopped)
-            .map_err(LedgerError::Launch)?)
+        self.ledger.store.newer(&above.collect::<Vec<_>>())?;
+        let stopped = self.token.check().map_err(LaunchError::Stopped);
+        Ok(stopped.map_err(Box::new)?)
+    }
+
+    /// The same launch, stopped also by what other handles and processes do in the filter after the
+    /// version that it has made: only the store knows of it.
+    pub(super) fn watched<X: Discipline>(&self, ticket: Ticket, version: u64) -> Ticket {
+        if !X::FREEZES {
+            return ticket.joined(&self.halted);
+        }
+        let (store, filter) = (&self.ledger.store, &self.header.filter);
+        ticket.joined(&stopped_elsewhere(store, filter, version, true))
     }
 
     /// Reads the newest state. Third-party code is not run under a lock.
@@ -420,27 +407,22 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
             return Ok(read(&self.newest()?));
         }
         let mut book = self.book();
-        book.renew(&*self.store)?;
+        book.renew(&*self.ledger.store)?;
         Ok(read(&book))
     }
 
     /// A copy of the newest state, made without running code of the rule under a lock.
     pub(super) fn newest(&self) -> Result<Book<F>, StoreError> {
-        loop {
-            let mut copy = self.book().copy();
-            let seen = copy.versions();
-            if !copy.renew(&*self.store)? {
-                return Ok(copy);
-            }
-            let mut book = self.book();
-            if book.versions() == seen {
-                book.exchange(&mut copy);
-                let newest = book.copy();
-                // What the first copy holds now is dropped without the lock.
-                drop(book);
-                return Ok(newest);
-            }
+        let mut copy = self.book().copy();
+        if !copy.renew(&*self.ledger.store)? {
+            return Ok(copy);
         }
+        let mut book = self.book();
+        book.advance(&mut copy);
+        let newest = book.copy();
+        // What the first copy holds now is dropped without the lock.
+        drop(book);
+        Ok(newest)
     }
 }
 

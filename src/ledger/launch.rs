@@ -13,9 +13,9 @@ use super::seal::{VERSION, seal, unseal};
 use super::state::write_state;
 use super::store::sealed::{Record, Sealed};
 use super::store::{Charge, Receipt, Saved};
-use super::{Decision, Entry, LedgerError, StoreError, time};
+use super::{Decision, Entry, LedgerError, Outcome, OutcomeLine, StoreError, time};
 use crate::account::{ChildLoss, WholeLoss};
-use crate::compose::{Discipline, Interleaved, LaunchError, Price, Ticket};
+use crate::compose::{Charged, Discipline, Interleaved, LaunchError, Price};
 use crate::machine::{Description, guarded};
 
 /// A launch that asks to be charged.
@@ -28,7 +28,7 @@ pub(super) struct Launch<'a, D: ?Sized, F: LedgerRule> {
     seat: &'a Seat<D, F>,
     price: &'a Price<ChildLoss<F>>,
     /// `None` if the description is not recorded.
-    mechanism: Option<Description>,
+    mechanism: Option<&'a Description>,
     key: Option<&'a str>,
     book: Book<F>,
     decided: Option<Result<(), DenialOf<F>>>,
@@ -46,95 +46,109 @@ struct Settled {
     amounts: Vec<(String, String)>,
 }
 
-/// A launch that the store has, and what was decided.
-pub(super) struct Written<F: LedgerRule> {
-    pub(super) receipt: Receipt,
-    /// `None` if its key was known.
-    pub(super) decided: Option<Result<Ticket, DenialOf<F>>>,
-    /// That of the filter's state after it.
-    pub(super) version: u64,
+/// What a key is known for, or a new launch. The former behind a pointer: most launches have no key.
+pub(super) enum Keyed<'a, D: ?Sized> {
+    New(Charged<'a, D>),
+    Known(Option<Box<Outcome>>),
 }
 
-/// Decides on a launch that has a price, and has the store write what was decided.
-pub(super) fn write<D: ?Sized, F: LedgerRule, X: Discipline>(
-    seat: &Seat<D, F>,
-    price: &Price<ChildLoss<F>>,
-    mechanism: Option<&Description>,
-    key: Option<&str>,
-) -> Result<Written<F>, DenialOf<F>> {
-    let shared = &*seat.shared;
-    let on = |book| Launch {
-        seat,
-        price,
-        mechanism: mechanism.cloned(),
-        key,
-        book,
-        decided: None,
-        changed: false,
-        settled: None,
-    };
-    loop {
-        // The lock is released first: dropping a copy runs code of the rule.
-        let mut launch;
-        let mut book;
-        if F::REENTRANT.0 {
-            launch = on(shared.newest().map_err(LedgerError::Store)?);
-            let seen = launch.book.versions();
-            let settled = guarded(|| Ok(launch.settle()));
-            settled
-                .unwrap_or_else(|_| Err(failed()))
-                .map_err(LedgerError::Store)?;
-            // The rule's code has run: it may have stopped this one.
-            shared.running()?;
-            book = shared.book();
-            if book.versions() != seen {
-                continue;
-            }
-        } else {
-            shared.running()?;
-            book = shared.book();
-            launch = on(book.copy());
-        }
-        // Writing a state down may panic.
-        let charged = guarded(|| Ok(shared.store.charge(&mut launch)));
-        let charged = charged.unwrap_or_else(|_| Err(failed()));
-        let receipt = match charged {
-            Ok(receipt) => receipt,
-            Err(StoreError::Changed) => continue,
-            Err(error) => return Err(LedgerError::Store(error).into()),
+impl<D: ?Sized, F: LedgerRule> Seat<D, F> {
+    /// Decides on a launch that has a price, charges it, and has the store write what was decided.
+    pub(super) fn write<X: Discipline>(
+        &self,
+        price: &Price<ChildLoss<F>>,
+        mechanism: Option<&Description>,
+        key: Option<&str>,
+    ) -> Result<Keyed<'_, D>, DenialOf<F>> {
+        let shared = &*self.shared;
+        let on = |book| Launch {
+            seat: self,
+            price,
+            mechanism,
+            key,
+            book,
+            decided: None,
+            changed: false,
+            settled: None,
         };
-        if matches!(receipt, Receipt::Queued { .. }) {
-            // Others queue up meanwhile, unless each launch freezes the one before: then their order counts.
-            let kept = X::FREEZES.then_some(book);
-            match shared.store.sync(&receipt) {
-                Ok(()) => {}
-                Err(StoreError::Changed) => continue,
-                Err(error) => return Err(LedgerError::Store(error).into()),
+        loop {
+            // The lock is released first: dropping a copy runs code of the rule.
+            let mut launch;
+            let book;
+            if F::REENTRANT.0 {
+                launch = on(shared.newest()?);
+                let seen = launch.book.versions();
+                guarded(|| Ok(launch.settle())).unwrap_or_else(|_| Err(failed()))?;
+                // The rule's code has run: it may have stopped this one.
+                shared.running()?;
+                book = shared.book();
+                if book.versions() != seen {
+                    continue;
+                }
+            } else {
+                shared.running()?;
+                book = shared.book();
+                launch = on(book.copy());
             }
-            let version = launch.book.version;
+            // Writing a state down may panic.
+            let charged = guarded(|| Ok(shared.ledger.store.charge(&mut launch)));
+            let receipt = match charged.unwrap_or_else(|_| Err(failed())) {
+                Ok(receipt) => receipt,
+                Err(StoreError::Changed) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let (sequence, queued) = match receipt {
+                Receipt::Written { sequence, .. } => (sequence, false),
+                Receipt::Queued { sequence, .. } => (sequence, true),
+                Receipt::Known { line, done } => {
+                    drop(book);
+                    let outcome = known::<F>(&line, done, price, mechanism, key)?;
+                    return Ok(Keyed::Known(outcome.map(Box::new)));
+                }
+            };
+            // Others queue up meanwhile, unless each launch freezes the one before: then their order counts.
+            let kept = (!queued || X::FREEZES).then_some(book);
+            match queued.then(|| shared.ledger.store.sync(&receipt)) {
+                None | Some(Ok(())) => {}
+                Some(Err(StoreError::Changed)) => continue,
+                Some(Err(error)) => return Err(error.into()),
+            }
             let mut book = kept.unwrap_or_else(|| shared.book());
             book.advance(&mut launch.book);
             let decided = launch.decided.take();
-            let decided = decided.map(|decided| decided.map(|()| book.launches.ticket::<X>()));
-            return Ok(Written {
-                receipt,
-                decided,
-                version,
-            });
+            let decided = decided.unwrap_or_else(|| Err(LedgerError::NoAnswer.into()));
+            let ticket = decided.map(|()| book.launches.ticket::<X>());
+            drop(book);
+            if !queued {
+                shared.ledger.store.sync(&receipt)?;
+            }
+            return Ok(Keyed::New(Charged {
+                ticket: shared.watched::<X>(ticket?, launch.book.version),
+                data: &shared.data,
+                sequence,
+            }));
         }
-        let mut decided = None;
-        if matches!(receipt, Receipt::Written { .. }) {
-            book.exchange(&mut launch.book);
-            let admitted = launch.decided.take();
-            decided = admitted.map(|admitted| admitted.map(|()| book.launches.ticket::<X>()));
-        }
-        let version = book.version;
-        return Ok(Written {
-            receipt,
-            decided,
-            version,
-        });
     }
+}
+
+/// What became of an earlier launch with this key, if it was the same.
+fn known<F: LedgerRule>(
+    line: &str,
+    done: Option<OutcomeLine>,
+    price: &Price<ChildLoss<F>>,
+    mechanism: Option<&Description>,
+    key: Option<&str>,
+) -> Result<Option<Outcome>, DenialOf<F>> {
+    let entry: Option<Entry<ChildLoss<F>>> = unseal(line);
+    let entry = entry.filter(|entry| entry.stands_for(key, done.as_ref()));
+    let Some(entry) = entry else {
+        let what = "the entry of a key".to_owned();
+        return Err(StoreError::Damaged { what }.into());
+    };
+    if entry.loss != price.first || Some(&entry.mechanism) != mechanism {
+        return Err(LedgerError::OtherLaunch.into());
+    }
+    Ok(done.map(|done| done.outcome))
 }
 
 fn failed() -> StoreError {
@@ -162,24 +176,6 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
         [self.book.version].into_iter().chain(quotas).collect()
     }
 
-    /// Takes up those of these states that are not at hand.
-    fn refresh(&mut self, states: &[Saved]) -> Result<(), StoreError> {
-        let mut states = states.iter();
-        if let Some(saved) = states
-            .next()
-            .filter(|saved| saved.version != self.book.version)
-        {
-            self.book.refresh(saved)?;
-        }
-        for (place, saved) in self.seat.quotas.iter().zip(states) {
-            let quota = self.book.quotas.get_mut(*place);
-            if let Some(quota) = quota.filter(|quota| quota.version != saved.version) {
-                quota.refresh(saved)?;
-            }
-        }
-        Ok(())
-    }
-
     fn decide_now(&mut self) -> bool {
         let halted = self.book.gate().halt.is_some();
         let decided = self.admitted();
@@ -203,8 +199,7 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
             })?);
         }
         // The ticket is that of a copy.
-        let decided = self.book.launches.decide::<Interleaved>(self.price);
-        drop(decided.map_err(|denial| LedgerError::Launch(*denial))?);
+        drop(self.book.launches.decide::<Interleaved>(self.price)?);
         for (place, rule) in self.seat.quotas.iter().zip(next) {
             if let Some(quota) = self.book.quotas.get_mut(*place) {
                 quota.rule = rule;
@@ -214,11 +209,11 @@ impl<D: ?Sized, F: LedgerRule> Launch<'_, D, F> {
         Ok(())
     }
 
-    fn recorded(&self, mechanism: Description, times: u64) -> Recorded<F> {
+    fn recorded(&self, times: u64) -> Recorded<F> {
         Recorded {
             time: SystemTime::now(),
             heading: Arc::clone(&self.seat.heading),
-            mechanism,
+            mechanism: self.mechanism.cloned().unwrap_or_else(unnamed),
             loss: self.price.first.clone(),
             after: self.book.rule().clone(),
             rare: self.rare(times),
@@ -267,12 +262,11 @@ pub(super) fn unnamed() -> Description {
 }
 
 impl<D: ?Sized, F: LedgerRule> Sealed for Launch<'_, D, F> {
-    fn record(&mut self, times: u64) -> Box<dyn Record> {
-        if let Some(settled) = &self.settled {
-            return Box::new(Kept(settled.entry.clone(), times));
+    fn record(&self, times: u64) -> Box<dyn Record> {
+        match &self.settled {
+            Some(settled) => Box::new(Kept(settled.entry.clone(), times)),
+            None => Box::new(self.recorded(times)),
         }
-        let mechanism = self.mechanism.take().unwrap_or_else(unnamed);
-        Box::new(self.recorded(mechanism, times))
     }
 }
 
@@ -292,7 +286,13 @@ impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
             let decided = is_newest.then_some(decided.is_ok());
             return decided.ok_or(StoreError::Changed);
         }
-        self.refresh(states)?;
+        let quotas = self.seat.quotas.iter().map(|quota| quota + 1);
+        let at_hand = [0].into_iter().chain(quotas).zip(self.known());
+        for ((place, version), saved) in at_hand.zip(states) {
+            if saved.version != version {
+                self.book.refresh(place, saved)?;
+            }
+        }
         Ok(self.decide_now())
     }
 
@@ -317,11 +317,7 @@ impl<D: ?Sized, F: LedgerRule> Charge for Launch<'_, D, F> {
     }
 
     fn line(&self, sequence: u64, times: u64) -> Result<String, StoreError> {
-        if let Some(settled) = &self.settled {
-            return Kept(settled.entry.clone(), times).line(sequence);
-        }
-        let mechanism = self.mechanism.clone().unwrap_or_else(unnamed);
-        self.recorded(mechanism, times).line(sequence)
+        self.record(times).line(sequence)
     }
 
     fn amounts(&self) -> Vec<(String, String)> {

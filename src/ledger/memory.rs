@@ -12,8 +12,9 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 /// The budgets themselves stay with their filters, so each is opened once.
 ///
 /// Example: [`Ledger`](crate::ledger::Ledger).
+#[derive(Default)]
 pub struct MemoryStore {
-    keeps_record: bool,
+    forgets: bool,
     kept: Mutex<Kept>,
 }
 
@@ -30,29 +31,20 @@ impl MemoryStore {
     /// With a record.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            keeps_record: true,
-            kept: Mutex::default(),
-        }
+        Self::default()
     }
 
     /// Without one.
     #[must_use]
     pub fn without_record() -> Self {
         Self {
-            keeps_record: false,
-            kept: Mutex::default(),
+            forgets: true,
+            ..Self::default()
         }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Default for MemoryStore {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -85,7 +77,7 @@ impl Store for MemoryStore {
     }
 
     fn charge(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
-        if !self.keeps_record && charge.key().is_none() {
+        if self.forgets && charge.key().is_none() {
             // With quotas, which are decided together with the filter.
             charge.decide(&[])?;
             return Ok(Receipt::Written {
@@ -97,7 +89,7 @@ impl Store for MemoryStore {
         let mut kept = self.kept();
         if let Some(key) = charge.key()
             && let Some(sequence) = kept.keys.get(key)
-            && let Some((record, outcome)) = at(&kept.entries, *sequence)
+            && let Some((record, outcome)) = place(*sequence).and_then(|at| kept.entries.get(at))
         {
             let done = outcome
                 .clone()
@@ -133,7 +125,7 @@ impl Store for MemoryStore {
     }
 
     fn keeps_launches(&self) -> bool {
-        self.keeps_record
+        !self.forgets
     }
 
     fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
@@ -155,10 +147,6 @@ impl Store for MemoryStore {
 
 fn place(sequence: u64) -> Option<usize> {
     usize::try_from(sequence.checked_sub(1)?).ok()
-}
-
-fn at<T>(entries: &[T], sequence: u64) -> Option<&T> {
-    entries.get(place(sequence)?)
 }
 
 crate::debug_fields!([] MemoryStore, "MemoryStore");

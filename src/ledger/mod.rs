@@ -55,9 +55,9 @@ mod text;
 mod time;
 
 pub use data::{LedgerData, kinds};
-pub use entry::{DamagedLine, Decision, Entry, Line, Outcome, OutcomeLine, read_lines};
+pub use entry::{Decision, Entry, Line, Outcome, OutcomeLine, read_lines};
+pub use error::LedgerError;
 use error::LedgerErrorOf;
-pub use error::{LedgerError, OpenError};
 pub use export::dp_events;
 #[cfg(feature = "redb")]
 pub use file::FileStore;
@@ -73,6 +73,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use self::text::writable;
+use crate::account::{ChildLoss, WholeLoss};
 use crate::compose::{Discipline, Filter};
 use crate::machine::{Fault, Mechanism, Public, PublicView, StopToken, guarded};
 use crate::privacy::Relation;
@@ -195,7 +196,7 @@ impl Ledger {
         name: &str,
         filter: &Filter<F, R, X>,
         data: &Arc<D>,
-    ) -> Result<LedgerFilter<D, F, R, X>, OpenError>
+    ) -> Result<LedgerFilter<D, F, R, X>, LedgerError<ChildLoss<F>, WholeLoss<F>>>
     where
         D: LedgerData<K> + ?Sized,
         F: LedgerRule,
@@ -206,16 +207,8 @@ impl Ledger {
         guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
             .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
         let terms = guarded(|| Ok(data.terms()))?;
-        let token = StopToken::default();
-        LedgerFilter::open(
-            &self.store,
-            self.keeps_answers,
-            name,
-            filter,
-            data,
-            terms,
-            (&token, Vec::new()),
-        )
+        let stops = (StopToken::default(), Vec::new());
+        LedgerFilter::open(self, name, filter, (data, terms), stops)
     }
 
     /// The lines of the record from this sequence number on, at most `most` entries. The first is 1;
@@ -227,10 +220,8 @@ impl Ledger {
     pub fn lines(&self, from: u64, most: usize) -> Result<Vec<Line>, StoreError> {
         let mut lines: Vec<Line> = Vec::new();
         for line in self.store.lines(from, most)? {
-            let line = Line::read(&line).filter(|line| match lines.last() {
-                Some(last) => line.follows(last),
-                None => matches!(line, Line::Entry(entry) if entry.sequence == from.max(1)),
-            });
+            let line = Line::read_after(lines.last(), &line);
+            let line = line.filter(|line| !lines.is_empty() || line.sequence() == from.max(1));
             let damaged = || StoreError::Damaged {
                 what: format!("an entry after {from}"),
             };

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::digest::sha256;
 use super::filter::{LedgerRule, value};
-use super::party::{AnswerOf, Keyed, Party, Written};
+use super::launch::Keyed;
+use super::party::{AnswerOf, Party, Written};
 use super::text::writable;
 use super::{LedgerError, LedgerErrorOf, Outcome, StoreError};
 use crate::compose::{Discipline, Interactive};
@@ -59,8 +60,8 @@ where
         M: Mechanism<D, Machine: IntoHandle> + Private<F::Children, R>,
         X: Interactive,
     {
-        match self.keyed(key, mechanism)? {
-            Keyed::New(admitted) => self.open(mechanism, admitted),
+        match self.once(key, mechanism)? {
+            Keyed::New(charged) => self.open(mechanism, charged),
             Keyed::Known(_) => Err(LedgerError::NoAnswer),
         }
     }
@@ -90,7 +91,7 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
-        let keyed = self.keyed(key, mechanism)?;
+        let keyed = self.once(key, mechanism)?;
         self.answer_of(mechanism, keyed)
     }
 
@@ -113,47 +114,39 @@ where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>
             + Private<F::Children, R>,
     {
-        if !self.shared().keeps_answers {
+        if !self.shared().ledger.keeps_answers {
             return self.release(mechanism);
         }
-        if let Some(group) = &self.seat.group {
-            writable("a group's name", group).map_err(LedgerErrorOf::<F>::Store)?;
-        }
-        let price = self.price(mechanism).map_err(|denial| *denial)?;
-        let described = self.comparable(mechanism)?;
-        let question = value(&(&described, &price.first)).map_err(LedgerErrorOf::<F>::Store)?;
-        let question = sha256(&question.to_string());
+        // A key of `release_once` has three parts, and that of a share two.
         let (kind, who) = match &self.seat.group {
             None => ("question of a party", self.name()),
-            Some(group) => ("question of a group", &**group),
+            Some(group) => {
+                writable("a group's name", group)?;
+                ("question of a group", &**group)
+            }
         };
-        // A key of `release_once` has three parts, and that of a share two.
-        let full = format!("{:?}", (&*self.shared().header.filter, kind, who, question));
-        let keyed = self.write(&price, Some(&described), Some(&full));
-        self.answer_of(mechanism, keyed.map_err(|denial| *denial)?)
-    }
-
-    /// What is recorded of a mechanism, if it says everything.
-    fn comparable<M>(&self, mechanism: &M) -> Result<Description, LedgerErrorOf<F>>
-    where
-        M: Mechanism<D>,
-    {
-        let described = self.described(mechanism).map_err(|denial| *denial)?;
-        match described.is_complete() {
-            true => Ok(described),
-            false => Err(LedgerError::NotComparable),
-        }
+        let keyed = self.keyed(mechanism, |described, loss| {
+            comparable(described)?;
+            let question = sha256(&value(&(described, loss))?.to_string());
+            let filter = &*self.shared().header.filter;
+            Ok(format!("{:?}", (filter, kind, who, question)))
+        });
+        self.answer_of(mechanism, keyed?)
     }
 
     /// The answer of a launch with a key: its own, or the one that was kept.
-    fn answer_of<M>(&self, mechanism: &M, keyed: Keyed) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
+    fn answer_of<M>(
+        &self,
+        mechanism: &M,
+        keyed: Keyed<'_, D>,
+    ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
     where
         M: Mechanism<D, Machine: Answered<Value: Serialize + DeserializeOwned>>,
     {
         match keyed {
-            Keyed::New(admitted) => {
-                let keep = self.shared().keeps_answers.then_some(written as Written<_>);
-                self.run(mechanism, admitted, keep)
+            Keyed::New(charged) => {
+                let keeps = self.shared().ledger.keeps_answers;
+                self.run(mechanism, charged, keeps.then_some(written as Written<_>))
             }
             Keyed::Known(outcome) => match outcome.map(|outcome| *outcome) {
                 Some(Outcome::Answered(Some(answer))) => {
@@ -165,16 +158,24 @@ where
     }
 
     /// Decides on a launch with a key, which the party has once.
-    fn keyed<M>(&self, key: &str, mechanism: &M) -> Result<Keyed, LedgerErrorOf<F>>
+    fn once<M>(&self, key: &str, mechanism: &M) -> Result<Keyed<'_, D>, LedgerErrorOf<F>>
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        writable("a key", key).map_err(LedgerErrorOf::<F>::Store)?;
-        let full = format!("{:?}", (&*self.shared().header.filter, self.name(), key));
-        let price = self.price(mechanism).map_err(|denial| *denial)?;
-        let described = self.comparable(mechanism)?;
-        let keyed = self.write(&price, Some(&described), Some(&full));
-        keyed.map_err(|denial| *denial)
+        writable("a key", key)?;
+        self.keyed(mechanism, |described, _| {
+            comparable(described)?;
+            let filter = &*self.shared().header.filter;
+            Ok(format!("{:?}", (filter, self.name(), key)))
+        })
+    }
+}
+
+/// Whether what is recorded of a mechanism says everything.
+fn comparable<C, W>(described: &Description) -> Result<(), LedgerError<C, W>> {
+    match described.is_complete() {
+        true => Ok(()),
+        false => Err(LedgerError::NotComparable),
     }
 }
 

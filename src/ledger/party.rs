@@ -8,16 +8,14 @@ use serde_json::Value;
 
 use super::digest::recorded;
 use super::error::DenialOf;
-use super::filter::{LedgerRule, PartyHeader, Shared, stopped_elsewhere};
-use super::launch::{unnamed, write};
+use super::filter::{LedgerRule, PartyHeader, Shared};
+use super::launch::{Keyed, unnamed};
 use super::quota::Quota;
-use super::seal::unseal;
-use super::store::{Receipt, StoreError};
 use super::text::{writable, writable_description};
-use super::{Entry, LedgerError, LedgerErrorOf, Outcome};
+use super::{LedgerError, LedgerErrorOf, Outcome, StoreError};
 use crate::account::ChildLoss;
 use crate::compose::{
-    Discipline, FilterGate, Interactive, Interleaved, LaunchError, Price, Redeem, Ticket, price,
+    Charged, Discipline, FilterGate, Interactive, Interleaved, LaunchError, Price, Redeem, price,
 };
 use crate::machine::{Answered, CoinSource, Description, Mechanism, SystemCoins, guarded};
 use crate::privacy::{AddRemove, Private, Relation};
@@ -66,18 +64,6 @@ pub(super) struct Seat<D: ?Sized, F: LedgerRule> {
     pub(super) quotas: Vec<usize>,
     /// The names of the budgets: the filter's, and those of the quotas.
     pub(super) budgets: Vec<String>,
-}
-
-/// A launch that was admitted and written.
-pub(super) struct Admitted {
-    pub(super) ticket: Ticket,
-    pub(super) sequence: u64,
-}
-
-/// What a key is known for, or a new launch. The former behind a pointer: most launches have no key.
-pub(super) enum Keyed {
-    New(Admitted),
-    Known(Option<Box<Outcome>>),
 }
 
 impl<D, F, R, X> Party<D, F, R, X>
@@ -141,8 +127,7 @@ where
         M: Mechanism<D, Machine: IntoHandle> + Private<F::Children, R>,
         X: Interactive,
     {
-        let admitted = self.charged(mechanism).map_err(|denial| *denial)?;
-        self.open(mechanism, admitted)
+        self.open(mechanism, self.charged(mechanism)?)
     }
 
     /// Launches a non-interactive mechanism and returns its answer.
@@ -154,21 +139,19 @@ where
     where
         M: Mechanism<D, Machine: Answered> + Private<F::Children, R>,
     {
-        let admitted = self.charged(mechanism).map_err(|denial| *denial)?;
-        self.run(mechanism, admitted, None)
+        self.run(mechanism, self.charged(mechanism)?, None)
     }
 
     pub(super) fn open<M>(
         &self,
         mechanism: &M,
-        admitted: Admitted,
+        charged: Charged<'_, D>,
     ) -> Result<HandleOf<M, D>, LedgerErrorOf<F>>
     where
         M: Mechanism<D, Machine: IntoHandle>,
     {
-        let data = self.shared().data().map_err(|_| LaunchError::Failed)?;
-        let handle = admitted.ticket.open(mechanism, data);
-        self.done(admitted.sequence, || match &handle {
+        let handle = charged.ticket.open(mechanism, charged.data);
+        self.done(charged.sequence, || match &handle {
             Ok(_) => Outcome::Started,
             Err(_) => Outcome::Failed,
         });
@@ -178,24 +161,24 @@ where
     pub(super) fn run<M>(
         &self,
         mechanism: &M,
-        admitted: Admitted,
+        charged: Charged<'_, D>,
         keep: Option<Written<AnswerOf<M, D>>>,
     ) -> Result<AnswerOf<M, D>, LedgerErrorOf<F>>
     where
         M: Mechanism<D, Machine: Answered>,
     {
-        let data = self.shared().data().map_err(|_| LaunchError::Failed)?;
         let mut coins = SystemCoins::new();
-        let Admitted { ticket, sequence } = admitted;
+        let Charged {
+            ticket,
+            data,
+            sequence,
+        } = charged;
         let answer = ticket.release(mechanism, data, &mut coins.coins());
         match (&answer, keep) {
             // Given out only once it is kept: otherwise there could be another for the same charge.
             (Ok(answer), Some(keep)) => {
-                let kept = keep(answer).and_then(|kept| {
-                    let outcome = Outcome::Answered(Some(kept));
-                    self.shared().store.finish(sequence, outcome)
-                });
-                kept.map_err(LedgerErrorOf::<F>::Store)?;
+                let outcome = Outcome::Answered(Some(keep(answer)?));
+                self.shared().ledger.store.finish(sequence, outcome)?;
             }
             (Ok(_), None) => self.done(sequence, || Outcome::Answered(None)),
             (Err(_), _) => self.done(sequence, || Outcome::Failed),
@@ -208,13 +191,13 @@ where
     /// on it.
     pub(super) fn done(&self, sequence: u64, outcome: impl FnOnce() -> Outcome) {
         if sequence > 0 {
-            let _ = self.shared().store.finish(sequence, outcome());
+            let _ = self.shared().ledger.store.finish(sequence, outcome());
         }
     }
 
     /// Price and decide: charged, written, and still to be started.
     #[inline]
-    pub(super) fn charged<M>(&self, mechanism: &M) -> Result<Admitted, DenialOf<F>>
+    pub(super) fn charged<M>(&self, mechanism: &M) -> Result<Charged<'_, D>, DenialOf<F>>
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
@@ -224,14 +207,16 @@ where
             // run: it may have stopped this one.
             shared.running()?;
             let ticket = shared.book().launches.decide::<X>(&price);
-            return Ok(Admitted {
-                ticket: ticket.map_err(|denial| LedgerError::Launch(*denial))?,
+            return Ok(Charged {
+                ticket: ticket?,
+                data: &shared.data,
                 sequence: 0,
             });
         }
         let described = shared.keeps_launches.then(|| self.described(mechanism));
-        match self.write(&price, described.transpose()?.as_ref(), None)? {
-            Keyed::New(admitted) => Ok(admitted),
+        let described = described.transpose()?;
+        match self.seat.write::<X>(&price, described.as_ref(), None)? {
+            Keyed::New(charged) => Ok(charged),
             // Without a key nothing is known.
             Keyed::Known(_) => Err(LedgerError::NoAnswer.into()),
         }
@@ -239,17 +224,6 @@ where
 
     pub(super) fn shared(&self) -> &Shared<D, F> {
         &self.seat.shared
-    }
-
-    /// The same launch, stopped also by what other handles and processes do in the filter after the
-    /// version that it has made: only the store knows of it.
-    fn watched(&self, ticket: Ticket, version: u64) -> Ticket {
-        if !X::FREEZES {
-            return ticket.joined(&self.shared().halted);
-        }
-        let (store, filter) = (&self.shared().store, &self.shared().header.filter);
-        let latest = stopped_elsewhere(store, filter, version, true);
-        ticket.joined(&latest)
     }
 
     /// What is recorded of a mechanism. Its own code says it: this is called before the lock.
@@ -260,8 +234,7 @@ where
         let described = guarded(|| Ok(mechanism.describe()));
         let described = recorded(described.unwrap_or_else(|_| unnamed()));
         let written = writable("a party's name", self.name());
-        let written = written.and_then(|()| writable_description(&described));
-        written.map_err(LedgerError::Store)?;
+        written.and_then(|()| writable_description(&described))?;
         Ok(described)
     }
 
@@ -271,46 +244,22 @@ where
         M: Mechanism<D> + Private<F::Children, R>,
     {
         let shared = self.shared();
-        let data = shared.data().map_err(|_| LaunchError::Failed);
-        let data = data.map_err(LedgerError::Launch)?;
         let check = || shared.running();
-        price::<D, FilterGate<F>, M, R, _>(&shared.terms, &**data, mechanism, check)
+        price::<D, FilterGate<F>, M, R, _>(&shared.terms, &**shared.data, mechanism, check)
     }
 
-    /// Decides, charges and writes.
-    pub(super) fn write(
+    /// The same for a launch with a key, which says what it is asked for.
+    pub(super) fn keyed<M>(
         &self,
-        price: &Price<ChildLoss<F>>,
-        mechanism: Option<&Description>,
-        key: Option<&str>,
-    ) -> Result<Keyed, DenialOf<F>> {
-        let written = write::<D, F, X>(&self.seat, price, mechanism, key)?;
-        match written.receipt {
-            Receipt::Written { sequence, .. } | Receipt::Queued { sequence, .. } => {
-                if matches!(written.receipt, Receipt::Written { .. }) {
-                    let synced = self.shared().store.sync(&written.receipt);
-                    synced.map_err(LedgerError::Store)?;
-                }
-                let ticket = match written.decided {
-                    Some(Ok(ticket)) => self.watched(ticket, written.version),
-                    Some(Err(error)) => return Err(error),
-                    None => return Err(LedgerError::NoAnswer.into()),
-                };
-                Ok(Keyed::New(Admitted { ticket, sequence }))
-            }
-            Receipt::Known { line, done } => {
-                let entry: Option<Entry<ChildLoss<F>>> = unseal(&line);
-                let entry = entry.filter(|entry| entry.stands_for(key, done.as_ref()));
-                let Some(entry) = entry else {
-                    let what = "the entry of a key".to_owned();
-                    return Err(LedgerError::Store(StoreError::Damaged { what }).into());
-                };
-                if entry.loss != price.first || Some(&entry.mechanism) != mechanism {
-                    return Err(LedgerError::OtherLaunch.into());
-                }
-                Ok(Keyed::Known(done.map(|done| Box::new(done.outcome))))
-            }
-        }
+        mechanism: &M,
+        key: impl FnOnce(&Description, &ChildLoss<F>) -> Result<String, LedgerErrorOf<F>>,
+    ) -> Result<Keyed<'_, D>, LedgerErrorOf<F>>
+    where
+        M: Mechanism<D> + Private<F::Children, R>,
+    {
+        let (price, described) = (self.price(mechanism)?, self.described(mechanism)?);
+        let key = key(&described, &price.first)?;
+        Ok(self.seat.write::<X>(&price, Some(&described), Some(&key))?)
     }
 }
 

@@ -66,7 +66,7 @@ where
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        let price = self.price(mechanism).map_err(|denial| *denial)?;
+        let price = self.price(mechanism)?;
         let left = self.shared().read(|book| {
             guarded(|| {
                 let filter = book.gate().launches_left(&price.first);

@@ -30,7 +30,7 @@ where
         let mut spent = value(&rule.spent())?;
         let (mut from, mut entries, mut admitted) = (1, 0, 0);
         loop {
-            let lines = self.shared.store.lines(from, 1000)?;
+            let lines = self.shared.ledger.store.lines(from, 1000)?;
             if lines.is_empty() {
                 break;
             }

@@ -1,44 +1,12 @@
 //! A share of the budget that is reserved for a party, and is a budget of its own.
 
-use std::sync::Arc;
-
 use super::filter::{LedgerFilter, LedgerRule};
-use super::party::{Keyed, Party};
+use super::launch::Keyed;
+use super::party::Party;
 use super::text::writable;
 use super::{LedgerErrorOf, Outcome};
 use crate::compose::{Discipline, Filter, Interleaved};
-use crate::machine::StopToken;
 use crate::privacy::{Private, Relation};
-
-impl<D, F, R, X> Party<D, F, R, X>
-where
-    D: ?Sized,
-    F: LedgerRule,
-    R: Relation,
-    X: Discipline,
-{
-    /// Charges a share, once, and says what stops it.
-    fn set_aside<G, Y>(
-        &self,
-        key: &str,
-        share: &Filter<G, R, Y>,
-    ) -> Result<StopToken, LedgerErrorOf<F>>
-    where
-        G: LedgerRule,
-        Y: Discipline,
-        Filter<G, R, Y>: Private<F::Children, R>,
-    {
-        let price = self.price(share).map_err(|denial| *denial)?;
-        // Incomplete, as a filter's is: its terms are compared when it is opened.
-        let described = self.described(share).map_err(|denial| *denial)?;
-        let keyed = self.write(&price, Some(&described), Some(key));
-        if let Keyed::New(admitted) = keyed.map_err(|denial| *denial)? {
-            self.done(admitted.sequence, || Outcome::Started);
-        }
-        let token = self.shared().book().launches.child_token();
-        Ok(token.joined(&self.shared().halted))
-    }
-}
 
 /// Only where children are interleaved: elsewhere a later launch freezes the share for good.
 impl<D, F, R> Party<D, F, R, Interleaved>
@@ -99,17 +67,19 @@ where
     {
         writable("a share's name", name)?;
         let shared = self.shared();
-        let full = format!("{:?}", (&*shared.header.filter, "share", name));
-        let data = shared.data()?;
+        let filter = &shared.header.filter;
+        let full = format!("{:?}", (&**filter, "share", name));
+        let data = (&*shared.data, shared.header.data.clone());
         // One charge however often it is opened: the key is the share's name. That of a release has a
-        // third part, so nobody else can charge something under this one.
-        let key = format!("{:?}", (&*shared.header.filter, name));
-        let token = self.set_aside(&key, share)?;
-        let mut above = shared.above.clone();
-        above.push(Arc::clone(&shared.header.filter));
-        let (store, keeps) = (&shared.store, shared.keeps_answers);
-        let (said, stops) = (shared.header.data.clone(), (&token, above));
-        let share = LedgerFilter::open(store, keeps, &full, share, data, said, stops);
-        Ok(share?)
+        // third part, so nobody else can charge something under this one. The description is incomplete, as a
+        // filter's is: its terms are compared when it is opened.
+        let key = format!("{:?}", (&**filter, name));
+        if let Keyed::New(charged) = self.keyed(share, |_, _| Ok(key))? {
+            self.done(charged.sequence, || Outcome::Started);
+        }
+        let token = shared.book().launches.child_token();
+        let token = token.joined(&shared.halted);
+        let above = shared.above.iter().chain([filter]).cloned().collect();
+        LedgerFilter::open(&shared.ledger, &full, share, data, (token, above))
     }
 }

@@ -14,7 +14,7 @@ pub(super) mod sealed {
     pub trait Sealed {
         /// The line for the record, which stands for a number of launches, to be written when somebody
         /// reads it.
-        fn record(&mut self, times: u64) -> Box<dyn Record>;
+        fn record(&self, times: u64) -> Box<dyn Record>;
     }
 
     /// A line for the record that is yet to be written.

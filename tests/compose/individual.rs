@@ -590,7 +590,7 @@ fn what_records_cannot_pay_for_is_refused() {
 #[test]
 fn an_odometer_reads_whole_steps_and_refuses_only_what_is_more_than_one() {
     let odometer = IndividualOdometer::new(PureDp, epsilon("1"));
-    let (running, readings) = odometer.start(Arc::new(vec![1_i64, 2, 4])).unwrap();
+    let (running, readings) = start_individual(&odometer, Arc::new(vec![1_i64, 2, 4])).unwrap();
     let itself = Attribute::new("itself", |row: &i64| *row);
     let sum = Sum::of(itself.clone(), 0..=10)
         .laplace(epsilon!(1))
@@ -619,9 +619,11 @@ fn an_odometer_reads_whole_steps_and_refuses_only_what_is_more_than_one() {
         Err(UnknownLoss("a query of an odometer may cost a record at most one step").into())
     );
     assert_eq!(
-        IndividualOdometer::<Vec<i64>, _>::new(PureDp, Epsilon::ZERO)
-            .start(Arc::new(vec![]))
-            .map(|_| ()),
+        start_individual(
+            &IndividualOdometer::new(PureDp, Epsilon::ZERO),
+            Arc::new(Vec::<i64>::new())
+        )
+        .map(|_| ()),
         Err(Fault::InvalidQuery("the step must be greater than zero"))
     );
 }

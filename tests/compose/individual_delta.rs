@@ -160,7 +160,7 @@ fn delta_runs_out_under_every_rule_with_approximate_children() {
 #[test]
 fn an_odometer_reads_whole_steps_of_both() {
     let odometer = IndividualOdometer::new(ApproxDp, pair("1", "1e-6"));
-    let (running, readings) = odometer.start(Arc::new(vec![1_i64, -1])).unwrap();
+    let (running, readings) = start_individual(&odometer, Arc::new(vec![1_i64, -1])).unwrap();
     let read = || [0, 1].map(|row| readings.loss(row).unwrap().unwrap().to_string());
     assert_eq!(read(), ["(1, 1e-6)", "(1, 1e-6)"]);
     let histogram = keys(pair("0.1", "7e-7"));

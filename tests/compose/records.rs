@@ -445,7 +445,8 @@ fn in_the_child() {
         assert_eq!(unlucky.count(&many), 500_001);
     };
     let outside = |message: &'static str| {
-        assert!(panic::catch_unwind(|| panic!("{message}")).is_err());
+        let said = panic::catch_unwind(|| panic!("{message}")).unwrap_err();
+        assert_eq!(said.downcast_ref::<String>().unwrap(), message);
     };
     panic::set_hook(Box::new(|info| {
         eprintln!("heard {}", info.payload_as_str().unwrap_or("?"));

@@ -8,8 +8,7 @@ use queryables::account::LaunchesLeft;
 use queryables::compose::{Halt, Refusal};
 use queryables::data::Predicate;
 use queryables::ledger::{
-    Decision, Entry, FileStore, Ledger, LedgerError, Line, MemoryStore, OpenError, Outcome,
-    StoreError,
+    Decision, Entry, FileStore, Ledger, LedgerError, Line, MemoryStore, Outcome, StoreError,
 };
 use queryables::machine::Description;
 use queryables::machine::Stop;
@@ -189,8 +188,8 @@ fn a_ledger_without_a_record_decides_and_retries_all_the_same() {
     assert_eq!(filter.privacy_loss(), Ok(epsilon("1")));
 }
 
-fn is_other(error: &OpenError) -> bool {
-    matches!(error, OpenError::Store(StoreError::OtherTerms { budget, .. }) if budget == "census")
+fn is_other<C, W>(error: &LedgerError<C, W>) -> bool {
+    matches!(error, LedgerError::Store(StoreError::OtherTerms { budget, .. }) if budget == "census")
 }
 
 #[test]
@@ -297,7 +296,10 @@ fn a_budget_opened_twice_in_a_file_is_one_budget() {
     let filter = Filter::concurrent(PureDp, epsilon("1"));
     let again = ledger.start("census", &filter, &Arc::new(())).unwrap_err();
     let budget = "census".to_owned();
-    assert_eq!(again, OpenError::Store(StoreError::AlreadyOpen { budget }));
+    assert_eq!(
+        again,
+        LedgerError::Store(StoreError::AlreadyOpen { budget })
+    );
 }
 
 #[test]

@@ -313,7 +313,7 @@ fn what_is_no_ledger_or_is_damaged_is_an_error() {
     let state: Result<(), _> = damage(r#""counts":"0.02""#).and_then(|ledger| {
         let filter = Filter::concurrent(PureDp, "100".parse().unwrap());
         match ledger.start("census", &filter, &std::sync::Arc::new(())) {
-            Err(queryables::ledger::OpenError::Store(error)) => Err(error),
+            Err(queryables::ledger::LedgerError::Store(error)) => Err(error),
             other => panic!("{other:?}"),
         }
     });

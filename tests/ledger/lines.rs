@@ -4,7 +4,7 @@ use std::process::Command;
 
 use ledger::{Numbered, fresh, pure};
 use queryables::account::FixedCount;
-use queryables::ledger::{DamagedLine, Ledger, Line, dp_events, read_lines};
+use queryables::ledger::{Ledger, Line, StoreError, dp_events, read_lines};
 use queryables::prelude::*;
 use queryables::privacy::{Gdp, Measure};
 
@@ -17,6 +17,11 @@ fn exported() -> String {
     let mut text = Vec::new();
     ledger.export(&mut text).unwrap();
     String::from_utf8(text).unwrap()
+}
+
+fn damaged_line(line: usize) -> Result<Vec<Line>, StoreError> {
+    let what = format!("line {line} of the record");
+    Err(StoreError::Damaged { what })
 }
 
 #[test]
@@ -35,17 +40,17 @@ fn a_torn_last_line_is_left_out_and_everything_else_is_an_error() {
         let mut bytes = text.clone().into_bytes();
         bytes[at] = if bytes[at] == b'0' { b'1' } else { b'0' };
         let damaged = String::from_utf8(bytes).unwrap();
-        assert_eq!(read_lines(&damaged), Err(DamagedLine { line: 1 }), "{at}");
+        assert_eq!(read_lines(&damaged), damaged_line(1), "{at}");
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let without_third = [&lines[..2], &lines[3..]].concat().concat();
     assert!(lines[2].contains(r#""sequence":2"#));
     // Its outcome is there without it.
-    assert_eq!(read_lines(&without_third), Err(DamagedLine { line: 3 }));
+    assert_eq!(read_lines(&without_third), damaged_line(3));
     // A last line that was written to its end is not torn.
     let mut damaged = text.clone();
     damaged.replace_range(text.len() - 30..text.len() - 29, "#");
-    assert_eq!(read_lines(&damaged), Err(DamagedLine { line: 22 }));
+    assert_eq!(read_lines(&damaged), damaged_line(22));
 }
 
 #[test]

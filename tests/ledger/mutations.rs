@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use ledger::{Numbered, Seeded, fresh, over_budget, pure};
-use queryables::ledger::{Ledger, Line, OpenError, StoreError};
+use queryables::ledger::{Ledger, LedgerError, Line, StoreError};
 use queryables::machine::silence_guarded_panics;
 use queryables::prelude::*;
 
@@ -59,7 +59,7 @@ fn damage(good: &[u8], random: &mut Seeded, turn: u64) -> Vec<u8> {
 }
 
 /// What is spent, in how many launches.
-fn totals(path: &Path) -> Result<(Epsilon, u64), OpenError> {
+fn totals(path: &Path) -> Result<(Epsilon, u64), LedgerError<Epsilon>> {
     let ledger = Ledger::open(path, "numbers")?;
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
     let filter = ledger.start("census", &filter, &std::sync::Arc::new(()))?;
@@ -70,7 +70,7 @@ fn totals(path: &Path) -> Result<(Epsilon, u64), OpenError> {
 type Contents = (Epsilon, u64, Vec<Line>, u64);
 
 /// Everything that can be read, and a launch that is decided.
-fn contents(path: &Path) -> Result<Contents, OpenError> {
+fn contents(path: &Path) -> Result<Contents, LedgerError<Epsilon>> {
     let ledger = Ledger::open(path, "numbers")?.keeping_answers();
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
     let filter = ledger.start("census", &filter, &std::sync::Arc::new(()))?;
@@ -123,7 +123,7 @@ fn a_file_that_is_damaged_while_open_never_panics_and_loses_no_charge_unnoticed(
                 assert!(count >= 40 + launched, "turn {turn}");
             }
             Err(error) => {
-                let noticed_as = matches!(&error, OpenError::Store(StoreError::Damaged { .. }));
+                let noticed_as = matches!(&error, LedgerError::Store(StoreError::Damaged { .. }));
                 assert!(noticed_as, "turn {turn}: {error}");
                 noticed += 1;
             }
@@ -139,7 +139,7 @@ fn a_damaged_file_is_an_error_or_has_lost_nothing_and_never_panics() {
     let path = fresh("mutations.redb");
     let good = whole(&path);
     let expected = contents(&path).unwrap();
-    let damaged = OpenError::Store(StoreError::Damaged {
+    let damaged = LedgerError::Store(StoreError::Damaged {
         what: "the file".to_owned(),
     });
     let mut random = Seeded(99);

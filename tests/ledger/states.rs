@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use ledger::Numbered;
 use queryables::ledger::{
-    Charge, Ledger, OpenError, Outcome, Receipt, Saved, Store, StoreError, read_lines,
+    Charge, Ledger, LedgerError, Outcome, Receipt, Saved, Store, StoreError, read_lines,
 };
 use queryables::prelude::*;
 
@@ -57,7 +57,7 @@ fn sealed(object: &str) -> String {
 }
 
 /// What a filter with a budget of 1 says to a state.
-fn opened(state: &str, limit: Option<u64>, halts: bool) -> Result<Epsilon, OpenError> {
+fn opened(state: &str, limit: Option<u64>, halts: bool) -> Result<Epsilon, LedgerError<Epsilon>> {
     let mut filter = Filter::concurrent(PureDp, "1".parse().unwrap());
     if let Some(limit) = limit {
         filter = filter.at_most(limit);
@@ -88,7 +88,7 @@ fn a_state_that_no_launches_lead_to_is_damaged() {
         assert_eq!(opened(&right, limit, halts), half, "{right}");
     }
     let what = "the budget \"census\"".to_owned();
-    let damaged = Err(OpenError::Store(StoreError::Damaged { what }));
+    let damaged = Err(LedgerError::Store(StoreError::Damaged { what }));
     for (wrong, limit, halts) in [
         // Something is spent, and nothing was launched.
         (state(0, "null"), None, false),
@@ -154,7 +154,10 @@ fn an_outcome_follows_its_entry_once_and_only_what_was_admitted_has_one() {
     assert_eq!(read(&lines), Ok(5));
     // A part of a record begins anywhere, and the last launch may be running.
     assert_eq!(read(&[refused, third]), Ok(2));
-    let damaged = |line| Err(queryables::ledger::DamagedLine { line });
+    let damaged = |line| {
+        let what = format!("line {line} of the record");
+        Err(StoreError::Damaged { what })
+    };
     assert_eq!(read(&[first, first_done, first_done, refused]), damaged(3));
     assert_eq!(read(&[first_done]), damaged(1));
     assert_eq!(read(&[first, third_done]), damaged(2));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use queryables::account::{Capped, Sum};
 use queryables::compose::Refusal;
-use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, OpenError, StoreError};
+use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, StoreError};
 use queryables::machine::{Description, Stop};
 use queryables::prelude::*;
 use queryables::privacy::Relation;
@@ -189,7 +189,7 @@ pub fn any_name_is_kept_but_one_with_a_zero(
     let filter = pure(ledger, "census", "1");
     let opened = ledger.start(zero, &share, &Arc::new(()));
     let opened = opened.map(drop).unwrap_err();
-    assert_eq!(opened, OpenError::Store(unwritable("a filter's name")));
+    assert_eq!(opened, LedgerError::Store(unwritable("a filter's name")));
     let quota = filter.quota(zero, "1".parse().unwrap()).map(drop);
     assert_eq!(quota.unwrap_err(), unwritable("a quota's name"));
     let reserved = filter.reserve(zero, &share).map(drop).unwrap_err();
@@ -396,7 +396,7 @@ pub fn what_is_too_long_is_an_error_and_not_written(ledger: &Ledger) {
         limit,
     };
     let opened = ledger.start(&name(1025), &share, &Arc::new(())).map(drop);
-    let expected = OpenError::Store(too_long("a filter's name", 1024));
+    let expected = LedgerError::Store(too_long("a filter's name", 1024));
     assert_eq!(opened.unwrap_err(), expected);
     let quota = filter.quota(&name(1025), budget()).map(drop);
     assert_eq!(quota.unwrap_err(), too_long("a quota's name", 1024));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ledger::created;
 use queryables::account::{Capped, Sum};
 use queryables::compose::LaunchError;
-use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, OpenError, StoreError};
+use queryables::ledger::{Ledger, LedgerError, LedgerFilter, Line, StoreError};
 use queryables::mechanisms::QueryExt;
 use queryables::prelude::*;
 use queryables::table::{Column, Expr, Kind, RowTable, Schema, Value, col};
@@ -28,15 +28,15 @@ fn table(schema: &Schema) -> Arc<RowTable> {
 
 type TableFilter = LedgerFilter<RowTable, Capped<Sum<PureDp>>>;
 
-fn opened(ledger: &Ledger, schema: &Schema) -> Result<TableFilter, OpenError> {
+fn opened(ledger: &Ledger, schema: &Schema) -> Result<TableFilter, LedgerError<Epsilon>> {
     let filter = Filter::concurrent(PureDp, epsilon!(1));
     ledger.start("clinic", &filter, &table(schema))
 }
 
 /// What the error says of the terms.
-fn other_terms(error: OpenError) -> String {
+fn other_terms(error: LedgerError<Epsilon>) -> String {
     match error {
-        OpenError::Store(StoreError::OtherTerms { budget, terms }) if budget == "clinic" => terms,
+        LedgerError::Store(StoreError::OtherTerms { budget, terms }) if budget == "clinic" => terms,
         other => panic!("{other}"),
     }
 }

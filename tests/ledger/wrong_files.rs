@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use ledger::{Numbered, fresh, pure};
-use queryables::ledger::{Ledger, OpenError, StoreError};
+use queryables::ledger::{Ledger, LedgerError, StoreError};
 use queryables::prelude::*;
 
 /// What has been spent, and how many entries lead there.
-fn opened(path: &Path) -> Result<(Epsilon, u64), OpenError> {
+fn opened(path: &Path) -> Result<(Epsilon, u64), LedgerError<Epsilon>> {
     let ledger = Ledger::open(path, "numbers")?;
     let filter = Filter::concurrent(PureDp, "1".parse().unwrap());
     let filter = ledger.start("census", &filter, &Arc::new(()))?;
@@ -31,13 +31,13 @@ fn whole() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-fn damaged() -> OpenError {
+fn damaged() -> LedgerError<Epsilon> {
     let what = "the file".to_owned();
-    OpenError::Store(StoreError::Damaged { what })
+    LedgerError::Store(StoreError::Damaged { what })
 }
 
-fn unavailable(text: &str) -> OpenError {
-    OpenError::Store(StoreError::Unavailable(text.to_owned()))
+fn unavailable(text: &str) -> LedgerError<Epsilon> {
+    LedgerError::Store(StoreError::Unavailable(text.to_owned()))
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_changed_name_in_a_file_is_damage_and_not_another_name() {
 #[test]
 fn a_ledger_is_made_only_where_that_is_asked_for_and_there_is_no_file() {
     let path = fresh("new.redb");
-    assert_eq!(opened(&path), Err(OpenError::Store(StoreError::NotFound)));
+    assert_eq!(opened(&path), Err(LedgerError::Store(StoreError::NotFound)));
     assert!(!path.exists(), "it was made");
 
     drop(Ledger::create(&path, "numbers").unwrap());

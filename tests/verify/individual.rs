@@ -11,7 +11,9 @@ use queryables::compose::{
     Addressed, Filter, IndividualAnswers, IndividualFilter, IndividualMachine, IndividualOdometer,
     IndividualQuery, Message, Parallel, Payers, RecordUnits, Reply, Tariff,
 };
-use queryables::machine::{Coins, Fault, Inspect, Machine, Mechanism, Released};
+use queryables::machine::{
+    CoinSource, Coins, Fault, Inspect, Machine, Mechanism, Released, SystemCoins,
+};
 use queryables::number::Epsilon;
 use queryables::privacy::{AddRemove, Private, PureDp, UnknownLoss};
 use queryables::verify::{Pair, Rational, Value, Verifier, copies_of};
@@ -369,12 +371,11 @@ struct ReadUntil {
 impl Mechanism<Vec<Row>> for UntilReading {
     type Machine = ReadUntil;
 
-    fn start(&self, data: &Arc<Vec<Row>>, _: &mut Coins<'_>) -> Result<ReadUntil, Fault> {
+    fn start(&self, data: &Arc<Vec<Row>>, coins: &mut Coins<'_>) -> Result<ReadUntil, Fault> {
+        let record = Arc::new(vec![self.record.clone()]);
         Ok(ReadUntil {
-            running: self.odometer.machine(data)?,
-            meter: self
-                .odometer
-                .machine(&Arc::new(vec![self.record.clone()]))?,
+            running: self.odometer.start(data, coins)?,
+            meter: self.odometer.start(&record, coins)?,
             threshold: self.threshold,
             late: self.late,
         })
@@ -420,7 +421,9 @@ fn the_view_until_a_reading_exceeds_a_threshold_is_within_it() {
     let record = vec![2, 1];
     let pair = Pair::new(vec![record.clone(), vec![1, 0]], vec![vec![1, 0]]);
     let worst = |steps: u64, late: bool| {
-        let meter = odometer.machine(&Arc::new(vec![record.clone()])).unwrap();
+        let data = Arc::new(vec![record.clone()]);
+        let mut coins = SystemCoins::new();
+        let meter = odometer.start(&data, &mut coins.coins()).unwrap();
         let until = UntilReading {
             odometer: odometer.clone(),
             record: record.clone(),

@@ -236,17 +236,13 @@ where
                 }
                 Err(error) => Reply::NotLaunched(error),
             },
-            Message::Ask(number, query) => {
-                match self
-                    .children
-                    .get_mut(number)
-                    .map(|child| child.ask(query, coins))
-                {
-                    Some(Ok(answer)) => Reply::Answered(answer),
-                    Some(Err(error)) => Reply::NotAnswered(error),
-                    None => Reply::Unknown(number),
+            Message::Ask(number, query) => match self.children.get_mut(number) {
+                Some(child) => {
+                    let answer = child.ask(query, coins);
+                    answer.map_or_else(Reply::NotAnswered, Reply::Answered)
                 }
-            }
+                None => Reply::Unknown(number),
+            },
             Message::Close(number) => match self.children.get_mut(number) {
                 Some(child) => {
                     child.close();
@@ -290,10 +286,10 @@ where
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let reply = match message {
-            Message::Launch(mechanism) => match self.compositor.release(&mechanism, coins) {
-                Ok(answer) => Reply::Answered(answer),
-                Err(error) => Reply::NotLaunched(error),
-            },
+            Message::Launch(mechanism) => {
+                let answer = self.compositor.release(&mechanism, coins);
+                answer.map_or_else(Reply::NotLaunched, Reply::Answered)
+            }
             Message::Ask(_, never) => match never {},
             Message::Close(number) => Reply::Unknown(number),
             Message::PrivacyLoss => Reply::PrivacyLoss(Metered::privacy_loss(&self.compositor)),

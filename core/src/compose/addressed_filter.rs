@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{AnyFilter, Boxed, BoxedMechanism, BoxedRelease, Message, Reply};
+use super::{AnyFilter, AnyReading, Boxed, BoxedMechanism, BoxedRelease, Message, Reply};
 use crate::machine::{BoxedMachine, Coins, Fault, Machine, Mechanism, Released, discard};
 use crate::privacy::{AddRemove, AnyLoss, AnyMeasure, Private, Relation};
 use crate::queryable::{AskError, Queryable};
@@ -132,10 +132,8 @@ where
     pub fn ask(&self, message: Message<AnyMechanism<D, Q, A, R>, Q>) -> Reply<A, AnyLoss> {
         match message {
             Message::Launch(AnyMechanism::Once(mechanism)) => {
-                match self.filter.release(&mechanism) {
-                    Ok(answer) => Reply::Answered(answer),
-                    Err(error) => Reply::NotLaunched(error),
-                }
+                let answer = self.filter.release(&mechanism);
+                answer.map_or_else(Reply::NotLaunched, Reply::Answered)
             }
             Message::Launch(AnyMechanism::Open(mechanism)) => {
                 match self.filter.launch(&mechanism) {
@@ -151,10 +149,10 @@ where
                 // A clone of the handle: others are not kept waiting while it answers.
                 let child = self.children().get(number).cloned();
                 match child {
-                    Some(Some(child)) => match child.ask(query) {
-                        Ok(answer) => Reply::Answered(answer),
-                        Err(error) => Reply::NotAnswered(error),
-                    },
+                    Some(Some(child)) => {
+                        let answer = child.ask(query);
+                        answer.map_or_else(Reply::NotAnswered, Reply::Answered)
+                    }
                     Some(None) => Reply::NotAnswered(AskError::Closed),
                     None => Reply::Unknown(number),
                 }
@@ -170,15 +168,13 @@ where
                     None => Reply::Unknown(number),
                 }
             }
-            Message::PrivacyLoss => match self.filter.reading() {
-                Ok(reading) => Reply::PrivacyLoss(reading.privacy_loss),
-                Err(unavailable) => Reply::NotRead(unavailable),
-            },
-            Message::Remaining => match self.filter.reading() {
-                Ok(reading) => Reply::Remaining(Some(reading.remaining)),
-                Err(unavailable) => Reply::NotRead(unavailable),
-            },
+            Message::PrivacyLoss => self.read(|reading| Reply::PrivacyLoss(reading.privacy_loss)),
+            Message::Remaining => self.read(|reading| Reply::Remaining(Some(reading.remaining))),
         }
+    }
+
+    fn read(&self, tell: impl FnOnce(AnyReading) -> Reply<A, AnyLoss>) -> Reply<A, AnyLoss> {
+        self.filter.reading().map_or_else(Reply::NotRead, tell)
     }
 
     /// The filter itself.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::erased::{AnyLaunchError, Ended, Erased, Erasing, OfHandle, stating};
+use super::erased::{AnyLaunchError, Ended, Erased, Erasing, OfHandle};
 use super::running::public_facts;
 use super::{Discipline, FilterGate, Halt, LaunchError, Preview, RunningFilter, Unavailable};
 use crate::account::ContinuationRule;
@@ -135,7 +135,7 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
         if !self.0.is_interactive() {
             return Err(LaunchError::Interactive);
         }
-        let charged = self.0.charge(&stating(mechanism))?;
+        let charged = self.0.charge(mechanism)?;
         let handle = charged.ticket.open(mechanism, charged.data);
         let how = handle.as_ref().map_or(Ended::Failed, |_| Ended::Started);
         self.0.ended(charged.sequence, how);
@@ -156,7 +156,7 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         M: Mechanism<D, Machine: Answered> + Private<AnyMeasure, R>,
     {
-        let charged = self.0.charge(&stating(mechanism))?;
+        let charged = self.0.charge(mechanism)?;
         let mut coins = SystemCoins::new();
         let answer = charged
             .ticket
@@ -177,7 +177,7 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         M: Mechanism<D> + Private<AnyMeasure, R>,
     {
-        self.0.would_admit(&stating(mechanism))
+        self.0.would_admit(mechanism)
     }
 
     /// What a launch of this mechanism would cost and how many such launches are left, as
@@ -193,7 +193,7 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         M: Mechanism<D> + Private<AnyMeasure, R>,
     {
-        let (cost, left) = self.0.preview(&stating(mechanism))?;
+        let (cost, left) = self.0.preview(mechanism)?;
         Ok(Preview::new(mechanism, cost, left))
     }
 
@@ -223,7 +223,7 @@ impl<D: ?Sized, R: Relation> AnyFilter<D, R> {
     where
         D: PublicMetadata,
     {
-        public_facts(self.0.data().ok())
+        public_facts(self.0.data())
     }
 }
 

@@ -89,8 +89,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         G: Takes<M, R>,
         X: Interactive,
     {
-        let charged = self.launching().charge::<X, M, R>(mechanism, coins);
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.launching().charge::<X, M, R>(mechanism, coins)?;
         let child = ticket.start(mechanism, data, coins);
         child.map_err(|_| LaunchError::Failed)
     }
@@ -109,8 +108,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         M: Mechanism<D, Machine: Answered> + Private<G::Children, R>,
         G: Takes<M, R>,
     {
-        let charged = self.launching().charge::<X, M, R>(mechanism, coins);
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.launching().charge::<X, M, R>(mechanism, coins)?;
         let answer = ticket.release(mechanism, data, coins);
         answer.map_err(|_| LaunchError::Failed)
     }
@@ -127,8 +125,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> CompositorMachine<D, G, R, 
         coins: &Coins<'_>,
     ) -> Result<Ticket, LaunchErrorOf<G>> {
         let price = self.terms.price_of::<G, R>(loss)?;
-        let ticket = self.launching().decide::<X>(&price, coins);
-        ticket.map_err(|denial| *denial)
+        Ok(self.launching().decide::<X>(&price, coins)?)
     }
 
     fn launching(&mut self) -> Launching<'_, D, G, &mut Launches<G>> {

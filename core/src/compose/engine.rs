@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use super::gate::{DenialOf, Gate, NoPrice, PriceOf, Takes, Terms};
+use super::gate::{DenialOf, Gate, PriceOf, Takes, Terms};
 use super::{Discipline, LaunchError};
 use crate::machine::{Answered, Coins, Fault, Mechanism, Stop, StopToken, Stopper, guarded};
 use crate::privacy::{Private, Relation};
@@ -53,7 +53,7 @@ where
     G: Takes<M, R>,
     M: Mechanism<D> + Private<G::Children, R>,
     R: Relation,
-    E: From<NoPrice>,
+    E: From<DenialOf<G>>,
 {
     check()?;
     let price = terms.price::<D, G, M, R>(mechanism, data);

@@ -2,7 +2,6 @@
 //! a mechanism.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::any_filter::AnyReading;
@@ -24,7 +23,7 @@ pub trait Erased<D: ?Sized, R>: Send + Sync {
     /// # Errors
     ///
     /// Why it is not launched.
-    fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError>;
+    fn charge(&self, mechanism: &dyn States<D, R>) -> Result<Charged<'_, D>, AnyLaunchError>;
 
     /// Hears what became of a launch.
     fn ended(&self, _sequence: u64, _how: Ended) {}
@@ -34,15 +33,17 @@ pub trait Erased<D: ?Sized, R>: Send + Sync {
     /// # Errors
     ///
     /// The store does not say.
-    fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable>;
+    fn would_admit(&self, mechanism: &dyn States<D, R>) -> Result<bool, Unavailable>;
 
     /// [`preview`](super::AnyFilter::preview): the cost, and how many such launches are left.
     ///
     /// # Errors
     ///
     /// Why it could not be launched.
-    fn preview(&self, mechanism: &dyn States<D>)
-    -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError>;
+    fn preview(
+        &self,
+        mechanism: &dyn States<D, R>,
+    ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError>;
 
     /// [`is_interactive`](super::AnyFilter::is_interactive).
     fn is_interactive(&self) -> bool;
@@ -58,11 +59,7 @@ pub trait Erased<D: ?Sized, R>: Send + Sync {
     fn reading(&self) -> Result<AnyReading, Unavailable>;
 
     /// The data.
-    ///
-    /// # Errors
-    ///
-    /// None, while somebody has the filter.
-    fn data(&self) -> Result<&Arc<D>, Fault>;
+    fn data(&self) -> &Arc<D>;
 }
 
 /// A launch that was admitted, and its place in the record, if there is one.
@@ -87,8 +84,8 @@ pub enum Ended {
     Failed,
 }
 
-/// What must be known of a mechanism to decide on its launch.
-pub trait States<D: ?Sized> {
+/// What must be known of a mechanism to decide on its launch in a filter under `R`.
+pub trait States<D: ?Sized, R> {
     /// [`Mechanism::check`].
     ///
     /// # Errors
@@ -107,33 +104,22 @@ pub trait States<D: ?Sized> {
     fn describe(&self) -> Description;
 }
 
-/// A mechanism that states facts under `R`.
-pub(super) struct Stating<'a, M, R>(&'a M, PhantomData<R>);
-
-impl<D, M, R> States<D> for Stating<'_, M, R>
-where
-    D: ?Sized,
-    M: Mechanism<D> + Private<AnyMeasure, R>,
-    R: Relation,
-{
+impl<D: ?Sized, R: Relation, M: Mechanism<D> + Private<AnyMeasure, R>> States<D, R> for M {
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        self.0.check(data)
+        Mechanism::check(self, data)
     }
 
     fn fact(&self, distance: Distance) -> Result<Fact, UnknownLoss> {
-        self.0.loss_at(&AnyMeasure, distance)
+        self.loss_at(&AnyMeasure, distance)
     }
 
     fn describe(&self) -> Description {
-        self.0.describe()
+        Mechanism::describe(self)
     }
 }
 
 /// The same as a mechanism of which only the price is asked.
-#[allow(missing_debug_implementations, reason = "used for one call")]
-pub struct Quoted<'a, D: ?Sized>(pub &'a dyn States<D>);
-
-impl<D: ?Sized> Mechanism<D> for Quoted<'_, D> {
+impl<D: ?Sized, R> Mechanism<D> for dyn States<D, R> + '_ {
     type Machine = ();
 
     fn start(&self, _: &Arc<D>, _: &mut Coins<'_>) -> Result<(), Fault> {
@@ -141,22 +127,21 @@ impl<D: ?Sized> Mechanism<D> for Quoted<'_, D> {
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        self.0.check(data)
+        States::check(self, data)
     }
 
     fn describe(&self) -> Description {
-        self.0.describe()
+        States::describe(self)
     }
 }
 
-/// The relation is that of the filter: [`AnyFilter`] takes no other mechanism.
-impl<D: ?Sized, Me: Prices<Fact>, R: Relation> Private<Me, R> for Quoted<'_, D> {
+impl<D: ?Sized, Me: Prices<Fact>, R: Relation> Private<Me, R> for dyn States<D, R> + '_ {
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.price(&self.0.fact(Distance::NEIGHBOURS)?)
+        measure.price(&self.fact(Distance::NEIGHBOURS)?)
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-        measure.price(&self.0.fact(distance)?)
+        measure.price(&self.fact(distance)?)
     }
 }
 
@@ -171,9 +156,8 @@ where
     R: Relation,
     X: Discipline,
 {
-    fn charge(&self, mechanism: &dyn States<D>) -> Result<Charged<'_, D>, AnyLaunchError> {
-        let charged =
-            RunningFilter::charge(&self.0, &Quoted(mechanism), &SystemCoins::new().coins());
+    fn charge(&self, mechanism: &dyn States<D, R>) -> Result<Charged<'_, D>, AnyLaunchError> {
+        let charged = RunningFilter::charge(&self.0, &mechanism, &SystemCoins::new().coins());
         let (ticket, data) = charged.map_err(|denial| self.0.erasing().error(*denial))?;
         Ok(Charged {
             ticket,
@@ -182,18 +166,17 @@ where
         })
     }
 
-    fn would_admit(&self, mechanism: &dyn States<D>) -> Result<bool, Unavailable> {
-        let price = self.0.price(&Quoted(mechanism));
+    fn would_admit(&self, mechanism: &dyn States<D, R>) -> Result<bool, Unavailable> {
+        let price = self.0.price(&mechanism);
         Ok(price.is_ok_and(|price| self.0.would_take(&price)))
     }
 
     fn preview(
         &self,
-        mechanism: &dyn States<D>,
+        mechanism: &dyn States<D, R>,
     ) -> Result<(AnyLoss, LaunchesLeft), AnyLaunchError> {
-        let quoted = Quoted(mechanism);
         let erasing = self.0.erasing();
-        let preview = RunningFilter::preview(&self.0, &quoted);
+        let preview = RunningFilter::preview(&self.0, &mechanism);
         let preview = preview.map_err(|error| erasing.error(error))?;
         Ok((
             erasing.child(preview.cost().clone()),
@@ -213,7 +196,7 @@ where
         Ok(self.0.read(FilterGate::any_reading))
     }
 
-    fn data(&self) -> Result<&Arc<D>, Fault> {
+    fn data(&self) -> &Arc<D> {
         RunningFilter::data(&self.0)
     }
 }
@@ -282,7 +265,3 @@ impl Erasing {
 /// What every loss of a measure is.
 pub trait Loss: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static {}
 impl<L: fmt::Debug + fmt::Display + PartialEq + Send + Sync + 'static> Loss for L {}
-
-pub(super) fn stating<M, R>(mechanism: &M) -> Stating<'_, M, R> {
-    Stating(mechanism, PhantomData)
-}

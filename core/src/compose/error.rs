@@ -46,7 +46,7 @@ use crate::privacy::{Measure, UnknownLoss};
 )]
 #[error(
     "a loss of {requested:#} is over budget: {spent} of {limit:#} is spent{}, {remaining:#} is left",
-    Aside(.set_aside.as_deref())
+    aside(.set_aside.as_deref())
 )]
 pub struct Refusal<C, W = C> {
     /// What earlier launches add up to, with what was set aside.
@@ -102,15 +102,10 @@ pub(super) fn set_aside<F: ContinuationRule>(rule: &F) -> Option<WholeLoss<F>> {
 }
 
 /// The part of the message about what was set aside.
-struct Aside<'a, W>(Option<&'a W>);
-
-impl<W: fmt::Display> fmt::Display for Aside<'_, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(aside) => write!(f, ", of which {aside} was set aside"),
-            None => Ok(()),
-        }
-    }
+fn aside(set_aside: Option<&impl fmt::Display>) -> String {
+    set_aside.map_or_else(String::new, |aside| {
+        format!(", of which {aside} was set aside")
+    })
 }
 
 /// The store that keeps the budget of an [erased filter](super::AnyFilter) does not answer. It says
@@ -169,6 +164,28 @@ pub enum LaunchError<C, W = C> {
     /// The mechanism failed to start. **Charged**: it may have touched the data.
     #[error("the mechanism failed; its loss is charged")]
     Failed,
+}
+
+/// Decisions are passed on behind a pointer: an error is large, and most launches are admitted.
+macro_rules! boxed {
+    ($($Reason:ty)*) => {$(
+        impl<C, W> From<$Reason> for Box<LaunchError<C, W>> {
+            #[cold]
+            fn from(reason: $Reason) -> Self {
+                Self::new(reason.into())
+            }
+        }
+    )*};
+}
+
+boxed! { UnknownLoss DomainMismatch }
+
+/// The other way, where it is told.
+impl<C, W> From<Box<LaunchError<C, W>>> for LaunchError<C, W> {
+    #[cold]
+    fn from(denial: Box<LaunchError<C, W>>) -> Self {
+        *denial
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::LaunchError;
-use crate::machine::{DomainMismatch, Mechanism, Public, discard, guarded};
+use crate::machine::{Mechanism, Public, Quiet, guarded};
 use crate::privacy::{Distance, Measure, Private, Reentrant, Relation, UnknownLoss, checked_under};
 
 pub(crate) mod sealed {
@@ -145,7 +145,7 @@ impl<L> Price<L> {
 }
 
 /// What a mechanism loses at each distance: a copy of the mechanism, which is asked later.
-pub struct Map<L>(Option<Arc<MapFn<L>>>);
+pub struct Map<L>(Quiet<Arc<MapFn<L>>>);
 
 type MapFn<L> = dyn Fn(Distance) -> Result<L, UnknownLoss> + Send + Sync;
 
@@ -156,27 +156,17 @@ impl<L> Map<L> {
     pub(super) fn new(
         map: impl Fn(Distance) -> Result<L, UnknownLoss> + Send + Sync + 'static,
     ) -> Self {
-        Self(Some(Arc::new(map)))
+        Self(Quiet::new(Arc::new(map)))
     }
 
     pub(super) fn at(&self, distance: Distance) -> Result<L, UnknownLoss> {
-        match &self.0 {
-            Some(map) => map(distance),
-            None => Err(UnknownLoss::FOREIGN),
-        }
+        (self.0.as_ref())(distance)
     }
 }
 
 crate::clone_fields!([L] Map<L> { 0 });
 
 crate::debug_fields!([L] Map<L>, "Map");
-
-/// The mechanism's own `drop` may panic.
-impl<L> Drop for Map<L> {
-    fn drop(&mut self) {
-        discard(self.0.take());
-    }
-}
 
 impl<Me: Measure> Terms<Me> {
     /// A loss at one distance.
@@ -216,7 +206,7 @@ impl<Me: Measure> Terms<Me> {
     /// Asks a mechanism whether it fits the data, and what it costs. This runs the mechanism's own
     /// code: no lock is held, and the caller checks afterwards whether it may still go on.
     #[inline]
-    pub fn price<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    pub fn price<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<PriceOf<G>, DenialOf<G>>
     where
         D: ?Sized,
         G: Takes<M, R, Children = Me>,
@@ -224,26 +214,26 @@ impl<Me: Measure> Terms<Me> {
         R: Relation,
     {
         let mut price = None;
-        // Written in place: a value returned through a guard is copied once more.
+        // Written in place: a value returned through a guard is copied once more. No error is boxed inside:
+        // where nothing can unwind, the guard is compiled away.
         let asked = guarded(|| {
-            price = Some(self.ask::<D, G, M, R>(mechanism, data));
+            let fits = mechanism.check(Public::of(data));
+            price = Some(fits.map(|()| self.ask::<G, M, R>(mechanism)));
             Ok(())
         });
         match (asked, price) {
-            (Ok(()), Some(price)) => price,
+            (Ok(()), Some(price)) => Ok(price??),
             _ => Err(UnknownLoss("the mechanism failed to state its loss").into()),
         }
     }
 
     #[inline]
-    fn ask<D, G, M, R>(&self, mechanism: &M, data: &D) -> Result<Price<Me::Loss>, NoPrice>
+    fn ask<G, M, R>(&self, mechanism: &M) -> Result<PriceOf<G>, UnknownLoss>
     where
-        D: ?Sized,
         G: Takes<M, R, Children = Me>,
-        M: Mechanism<D> + Private<Me, R>,
+        M: Private<Me, R>,
         R: Relation,
     {
-        mechanism.check(Public::of(data))?;
         let at = |distance| {
             let loss = mechanism.loss_at(&self.measure, distance)?;
             checked_under::<R, _>(&self.measure, loss, distance)
@@ -254,48 +244,8 @@ impl<Me: Measure> Terms<Me> {
         }
         let further = self.further.iter().map(|distance| at(*distance));
         let further = further.collect::<Result<_, _>>()?;
-        Ok(Price::new(
-            first,
-            further,
-            G::map(&self.measure, mechanism)?,
-        ))
-    }
-}
-
-/// Why a mechanism has no price.
-#[derive(Debug)]
-pub enum NoPrice {
-    /// It does not fit the data.
-    DomainMismatch(DomainMismatch),
-    /// No theorem gives it a loss.
-    UnknownLoss(UnknownLoss),
-}
-
-impl From<DomainMismatch> for NoPrice {
-    fn from(mismatch: DomainMismatch) -> Self {
-        Self::DomainMismatch(mismatch)
-    }
-}
-
-impl From<UnknownLoss> for NoPrice {
-    fn from(unknown: UnknownLoss) -> Self {
-        Self::UnknownLoss(unknown)
-    }
-}
-
-impl<C, W> From<NoPrice> for LaunchError<C, W> {
-    fn from(reason: NoPrice) -> Self {
-        match reason {
-            NoPrice::DomainMismatch(mismatch) => Self::DomainMismatch(mismatch),
-            NoPrice::UnknownLoss(unknown) => Self::UnknownLoss(unknown),
-        }
-    }
-}
-
-impl<C, W> From<NoPrice> for Box<LaunchError<C, W>> {
-    #[cold]
-    fn from(reason: NoPrice) -> Self {
-        Self::new(reason.into())
+        let map = G::map(&self.measure, mechanism)?;
+        Ok(Price::new(first, further, map))
     }
 }
 

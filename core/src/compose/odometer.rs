@@ -270,7 +270,7 @@ impl<G: Accumulator> RuleCell<G> {
     /// The total with one more loss.
     #[inline]
     pub(super) fn with(&self, loss: &ChildLoss<G>) -> Result<Self, NotCounted<G>> {
-        self.covers(loss).map_err(LaunchError::UnknownLoss)?;
+        self.covers(loss)?;
         let sum = self.add(loss).map_err(|_| LaunchError::Overflow)?;
         Ok(Self::new(sum, G::REENTRANT))
     }
@@ -285,7 +285,7 @@ impl<G: Accumulator> sealed::Decides for OdometerGate<G> {
     #[inline]
     fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
         if price.further().len() != self.further.len() {
-            return Err(LaunchError::UnknownLoss(UnknownLoss::FOREIGN).into());
+            return Err(UnknownLoss::FOREIGN.into());
         }
         let neighbours = self.neighbours.with(&price.first)?;
         if !self.further.is_empty() {

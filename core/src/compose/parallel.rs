@@ -85,11 +85,17 @@ where
         }
         let keys: Vec<K> = by_key.keys().cloned().collect();
         let split = move |data: &D| {
-            let mut parts = PartIndices::of(keys.len());
+            let mut of_rows: Vec<usize> = Vec::new();
             // Comparing and dropping keys is third-party code too: all of it is inside the guard.
             let part = |row: D::Record<'_>| keys.binary_search(&key(row)).unwrap_or(usize::MAX);
-            pass(data, 0..data.len(), &part, &mut parts);
-            parts.indices
+            pass(data, 0..data.len(), &part, &mut of_rows);
+            let mut parts = vec![Vec::new(); keys.len()];
+            for (row, part) in of_rows.into_iter().enumerate() {
+                if let Some(part) = parts.get_mut(part) {
+                    part.push(row);
+                }
+            }
+            parts
         };
         Ok(Self {
             split: Arc::new(split),
@@ -108,32 +114,12 @@ pub struct DuplicateKey {
     pub place: usize,
 }
 
-/// Which rows are in which part.
-struct PartIndices {
-    indices: Vec<Vec<usize>>,
-    /// The number of rows so far.
-    taken: usize,
-}
-
-impl PartIndices {
-    fn of(parts: usize) -> Self {
-        Self {
-            indices: vec![Vec::new(); parts],
-            taken: 0,
-        }
-    }
-}
-
-impl Fold<usize> for PartIndices {
+/// The part of each row.
+impl Fold<usize> for Vec<usize> {
     fn take(&mut self, parts: impl Iterator<Item = usize>) {
         // Before anything is changed: a key may panic.
         let parts: Vec<usize> = parts.collect();
-        for part in parts {
-            if let Some(part) = self.indices.get_mut(part) {
-                part.push(self.taken);
-            }
-            self.taken += 1;
-        }
+        self.extend(parts);
     }
 }
 

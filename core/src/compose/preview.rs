@@ -49,15 +49,15 @@ use crate::privacy::{Private, Relation};
 pub struct Preview<'m, M: ?Sized, L> {
     mechanism: &'m M,
     cost: L,
-    left: LaunchesLeft,
+    launches_left: LaunchesLeft,
 }
 
 impl<'m, M: ?Sized, L> Preview<'m, M, L> {
-    pub(crate) fn new(mechanism: &'m M, cost: L, left: LaunchesLeft) -> Self {
+    pub(crate) fn new(mechanism: &'m M, cost: L, launches_left: LaunchesLeft) -> Self {
         Self {
             mechanism,
             cost,
-            left,
+            launches_left,
         }
     }
 
@@ -76,29 +76,18 @@ impl<'m, M: ?Sized, L> Preview<'m, M, L> {
     /// zero if the filter has halted.
     #[must_use]
     pub fn launches_left(&self) -> LaunchesLeft {
-        self.left
+        self.launches_left
     }
 }
 
 impl<M: fmt::Debug + ?Sized, L: fmt::Display> fmt::Display for Preview<'_, M, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            mechanism,
-            cost,
-            left,
-        } = self;
+        let (mechanism, cost, left) = (self.mechanism, &self.cost, self.launches_left);
         write!(f, "{mechanism:?} costs {cost:#}; launches left: {left}")
     }
 }
 
-impl<M: ?Sized, L: fmt::Debug> fmt::Debug for Preview<'_, M, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Preview")
-            .field("cost", &self.cost)
-            .field("launches_left", &self.left)
-            .finish_non_exhaustive()
-    }
-}
+crate::debug_fields!([M: ?Sized, L: fmt::Debug] Preview<'_, M, L>, "Preview" { cost, launches_left, .. });
 
 impl<F: ContinuationRule> FilterGate<F> {
     /// Whether a launch with this loss would be admitted now.
@@ -144,11 +133,10 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> RunningFilter<D
     where
         M: Mechanism<D> + Private<F::Children, R>,
     {
-        let price = self.price(mechanism).map_err(|denial| *denial)?;
+        let price = self.price(mechanism)?;
         // Counting may take a while: not under the lock.
         let gate = self.read(Clone::clone);
-        let preview = gate.preview(mechanism, price);
-        preview.map_err(|denial| *denial)
+        Ok(gate.preview(mechanism, price)?)
     }
 }
 
@@ -164,9 +152,8 @@ impl<D: ?Sized, F: ContinuationRule, R: Relation, X: Discipline> FilterMachine<D
         M: Mechanism<D> + Private<F::Children, R>,
     {
         let check = || Ok(self.launches.check(coins).map_err(LaunchError::Stopped)?);
-        let price =
+        let price: Result<_, DenialOf<FilterGate<F>>> =
             engine::price::<_, FilterGate<F>, _, _, _>(&self.terms, &*self.data, mechanism, check);
-        let preview = price.and_then(|price| self.gate().preview(mechanism, price));
-        preview.map_err(|denial| *denial)
+        Ok(self.gate().preview(mechanism, price?)?)
     }
 }

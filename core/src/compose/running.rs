@@ -8,8 +8,8 @@ use super::engine::{Keeps, Launches, Launching, Locked};
 use super::gate::{ChildLossOf, DenialOf, Gate, LaunchErrorOf, PriceOf, Takes, Terms};
 use super::{CompositorMachine, Discipline, Interactive, LaunchError, Ticket};
 use crate::machine::{
-    Answered, CoinSource, Coins, Fault, Machine, Mechanism, PublicMetadata, StopToken, SystemCoins,
-    discard, guarded,
+    Answered, CoinSource, Coins, Fault, Machine, Mechanism, PublicMetadata, Quiet, StopToken,
+    SystemCoins, guarded,
 };
 use crate::privacy::{Private, Relation};
 use crate::queryable::sealed::{self, Opening};
@@ -41,15 +41,8 @@ pub struct RunningCompositor<D: ?Sized, G: Gate, R, X> {
 struct Shared<D: ?Sized, G: Gate> {
     terms: Terms<G::Children>,
     launches: Mutex<Launches<G>>,
-    /// `None` only while it is dropped.
-    data: Option<Arc<D>>,
-}
-
-/// The data's own `drop` may panic. Analysts drop handles, and must not see the payload.
-impl<D: ?Sized, G: Gate> Drop for Shared<D, G> {
-    fn drop(&mut self) {
-        discard(self.data.take());
-    }
+    /// Its own `drop` may panic. Analysts drop handles, and must not see the payload.
+    data: Quiet<Arc<D>>,
 }
 
 impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
@@ -66,7 +59,7 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
             shared: Arc::new(Shared {
                 terms,
                 launches: Mutex::new(launches),
-                data: Some(data),
+                data: Quiet::new(data),
             }),
             token,
             types: PhantomData,
@@ -75,17 +68,17 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
 
     /// This compositor, for one launch.
     #[inline]
-    fn launching(&self) -> Result<Launching<'_, D, G, Locked<'_, G>>, DenialOf<G>> {
-        Ok(Launching {
-            data: self.data().map_err(|_| LaunchError::Failed)?,
+    fn launching(&self) -> Launching<'_, D, G, Locked<'_, G>> {
+        Launching {
+            data: self.data(),
             terms: &self.shared.terms,
             kept: self.kept(),
-        })
+        }
     }
 
     #[inline]
-    pub(super) fn data(&self) -> Result<&Arc<D>, Fault> {
-        self.shared.data.as_ref().ok_or(Fault::Failed)
+    pub(super) fn data(&self) -> &Arc<D> {
+        &self.shared.data
     }
 
     #[inline]
@@ -136,16 +129,16 @@ impl<D: ?Sized, G: Gate, R, X> RunningCompositor<D, G, R, X> {
     where
         D: PublicMetadata,
     {
-        public_facts(self.data().ok())
+        public_facts(self.data())
     }
 }
 
 /// What is public about the data. It is taken out only when the last handle is dropped, and whoever
 /// asks has one. The analyst must not see the payload of a panic in the data's own code.
-pub(super) fn public_facts<D: PublicMetadata + ?Sized>(data: Option<&Arc<D>>) -> &D::Metadata {
-    match guarded(|| Ok(data.map(|data| data.metadata()))) {
-        Ok(Some(facts)) => facts,
-        _ => unreachable!("the dataset fails to say what is public about it"),
+pub(super) fn public_facts<D: PublicMetadata + ?Sized>(data: &Arc<D>) -> &D::Metadata {
+    match guarded(|| Ok(data.metadata())) {
+        Ok(facts) => facts,
+        Err(_) => unreachable!("the dataset fails to say what is public about it"),
     }
 }
 
@@ -164,8 +157,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
         X: Interactive,
     {
-        let charged = self.charge(mechanism, &SystemCoins::new().coins());
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.charge(mechanism, &SystemCoins::new().coins())?;
         let handle = ticket.open(mechanism, data);
         handle.map_err(|_| LaunchError::Failed)
     }
@@ -187,8 +179,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
     {
         let mut coins = SystemCoins::new();
-        let charged = self.charge(mechanism, &coins.coins());
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.charge(mechanism, &coins.coins())?;
         let answer = ticket.release(mechanism, data, &mut coins.coins());
         answer.map_err(|_| LaunchError::Failed)
     }
@@ -209,8 +200,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
         X: Interactive,
     {
-        let charged = self.charge(mechanism, &SystemCoins::new().coins());
-        let (ticket, data) = charged.map_err(|denial| *denial)?;
+        let (ticket, data) = self.charge(mechanism, &SystemCoins::new().coins())?;
         let opening = ticket.opened(mechanism, data);
         let opening = opening.map_err(|_| LaunchError::Failed)?;
         Ok(LocalQueryable::new(opening))
@@ -222,7 +212,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         M: Mechanism<D> + Private<G::Children, R>,
         G: Takes<M, R>,
     {
-        self.launching()?
+        self.launching()
             .price(mechanism, &SystemCoins::new().coins())
     }
 
@@ -237,7 +227,7 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         M: Mechanism<D> + Private<G::Children, R>,
         G: Takes<M, R>,
     {
-        self.launching()?.charge::<X, M, R>(mechanism, coins)
+        self.launching().charge::<X, M, R>(mechanism, coins)
     }
 
     /// Charges a loss without running anything here: for a mechanism that runs elsewhere, in
@@ -274,9 +264,9 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     /// Why it is not admitted. In this case nothing has been charged.
     pub fn admit(&self, loss: &ChildLossOf<G>) -> Result<Ticket, LaunchErrorOf<G>> {
         let price = self.shared.terms.price_of::<G, R>(loss)?;
-        let mut launching = self.launching().map_err(|denial| *denial)?;
-        let ticket = launching.decide::<X>(&price, &SystemCoins::new().coins());
-        ticket.map_err(|denial| *denial)
+        Ok(self
+            .launching()
+            .decide::<X>(&price, &SystemCoins::new().coins())?)
     }
 }
 

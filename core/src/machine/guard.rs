@@ -1,6 +1,7 @@
 //! Running third-party code such that a panic in it reveals nothing.
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
 use super::Fault;
@@ -78,6 +79,38 @@ pub fn discard<T>(value: T) {
     }
     leave();
 }
+
+/// A third-party value that is [discarded](discard) at its end.
+#[derive(Clone)]
+pub struct Quiet<T>(Option<T>);
+
+impl<T> Quiet<T> {
+    /// This value.
+    pub fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+}
+
+impl<T> Deref for Quiet<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(value) => value,
+            None => unreachable!("only its end takes it"),
+        }
+    }
+}
+
+impl<T> Drop for Quiet<T> {
+    fn drop(&mut self) {
+        discard(self.0.take());
+    }
+}
+
+// Shows nothing of the contents.
+crate::debug_fields!([T] Quiet<T>, "Quiet");
 
 /// Installs a panic hook that ignores panics in code that this crate guards: mechanisms, middles,
 /// and closures that read a record. All other panics go to the hook that was there before.

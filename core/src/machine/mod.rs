@@ -38,7 +38,7 @@ pub use boxed::BoxedMachine;
 pub use coins::Coins;
 pub(crate) use coins::Stops;
 pub use description::Description;
-pub(crate) use guard::caught;
+pub(crate) use guard::{Quiet, caught};
 pub use guard::{discard, guarded, silence_guarded_panics};
 pub use inspect::{Inspect, StateKey};
 pub use laws::Bernoulli;

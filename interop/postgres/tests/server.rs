@@ -16,7 +16,7 @@ use ledger::{
     Numbered, a_later_launch_freezes_the_child_of_another_handle, admitted,
     any_name_is_kept_but_one_with_a_zero, lines_begin_and_end_where_they_should, pure,
 };
-use queryables::ledger::{Ledger, LedgerError, OpenError, StoreError};
+use queryables::ledger::{Ledger, LedgerError, StoreError};
 use queryables::prelude::*;
 use queryables::privacy::{RdpCurve, RdpGrid};
 use queryables_postgres::PostgresStore;
@@ -74,7 +74,7 @@ fn handles_in_many_processes_spend_one_budget() {
     let error = error.unwrap_err();
     assert!(matches!(
         error,
-        OpenError::Store(StoreError::OtherTerms { .. })
+        LedgerError::Store(StoreError::OtherTerms { .. })
     ));
 
     // Amounts are exact numbers to whoever asks the database.
@@ -92,7 +92,7 @@ fn handles_in_many_processes_spend_one_budget() {
     let opened = server
         .ledger()
         .start("census", &filter, &std::sync::Arc::new(()));
-    let expected = OpenError::Store(damaged("the budget \"census\""));
+    let expected = LedgerError::Store(damaged("the budget \"census\""));
     assert_eq!(opened.map(drop).unwrap_err(), expected);
     let damage = "UPDATE queryables_budgets SET version = version + 1 WHERE budget = 'census'";
     client.batch_execute(damage).unwrap();

@@ -96,11 +96,9 @@ impl<D: Dataset + ?Sized, F: ValidIndividually> IndividualMachine<D, F> {
     /// What those of these records have spent that there are: for the curator.
     pub(super) fn spent(&self, records: Range<usize>) -> Vec<RecordAmount> {
         let end = records.end.min(self.data.len());
-        let accounts = (records.start..end).filter_map(|index| self.accounts.get(index));
+        let accounts = (records.start..end).filter_map(|index| self.account(index));
         if self.policy == Policy::Count {
-            return accounts
-                .map(|spent| self.units.whole_steps(spent))
-                .collect();
+            return accounts.collect();
         }
         let budgets = self.budgets_of(records.start.min(end)..end);
         let spent = budgets

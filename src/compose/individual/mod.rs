@@ -31,7 +31,6 @@ pub use machine::{IndividualError, IndividualMachine};
 pub use odometer::IndividualOdometer;
 pub use payers::Payers;
 pub use query::IndividualQuery;
-use readings::WithReadings;
 pub use readings::{Readings, start_individual};
 pub use running::RunningIndividualFilter;
 pub use tariff::Tariff;

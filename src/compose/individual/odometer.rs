@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use super::own_budgets::OwnBudgets;
 use super::payers::Policy;
-use super::readings::with_readings;
-use super::{IndividualMachine, RecordUnits, WithReadings};
+use super::{IndividualMachine, RecordUnits};
 use crate::account::{
     Accounting, Accumulator, Capped, ContinuationRule, DefaultAccumulator, ValidIndividually,
 };
 use crate::data::Dataset;
-use crate::machine::{Coins, Fault, Mechanism};
-use crate::queryable::start;
+use crate::machine::{Coins, Description, Fault, Mechanism};
 
 /// Counts for each record what it has lost, and refuses nothing but queries that cost more than a
 /// step (Feldman and Zrnic Alg 6).
@@ -24,7 +22,7 @@ use crate::queryable::start;
 /// filter.
 ///
 /// ```
-/// use queryables::compose::IndividualOdometer;
+/// use queryables::compose::{IndividualOdometer, start_individual};
 /// use queryables::data::Predicate;
 /// use queryables::mechanisms::Count;
 /// use queryables::prelude::*;
@@ -32,7 +30,7 @@ use crate::queryable::start;
 ///
 /// let ages = Arc::new(vec![17_u32, 70]);
 /// let odometer = IndividualOdometer::new(PureDp, "0.5".parse()?);
-/// let (for_the_analyst, for_the_curator) = odometer.start(ages)?;
+/// let (for_the_analyst, for_the_curator) = start_individual(&odometer, ages)?;
 /// let adults = Predicate::new("at least 18", |age: &u32| *age >= 18);
 /// for _ in 0..3 {
 ///     for_the_analyst.release(&Count::of(adults.clone()).laplace(epsilon!(0.2))?)?;
@@ -71,44 +69,9 @@ impl<D: ?Sized, G: Accumulator> IndividualOdometer<D, G> {
             data: PhantomData,
         }
     }
-
-    /// Starts on the data: a handle for the analyst, and readings for the curator.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault::InvalidQuery`] if the step is zero.
-    pub fn start(&self, data: Arc<D>) -> Result<WithReadings<D, Capped<G>>, Fault>
-    where
-        D: Dataset + Send + Sync + 'static,
-        Capped<G>: ValidIndividually,
-    {
-        with_readings(start(&Counting(self), data)?)
-    }
-
-    /// Starts on the data as a machine that is owned and has explicit coins, for authors of machines
-    /// and for `verify`: whoever owns it can read it.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault::InvalidQuery`] if the step is zero.
-    pub fn machine(&self, data: &Arc<D>) -> Result<IndividualMachine<D, Capped<G>>, Fault>
-    where
-        D: Dataset,
-        Capped<G>: ValidIndividually,
-    {
-        let units = RecordUnits::of_steps(self.rule.clone());
-        if units.budget().number == 0 {
-            return Err(Fault::InvalidQuery("the step must be greater than zero"));
-        }
-        let (budgets, policy) = (OwnBudgets::DECLARED, Policy::Count);
-        Ok(IndividualMachine::new(data, units, budgets, policy, None))
-    }
 }
 
-/// The odometer as a mechanism, which it must not be for others.
-struct Counting<'a, D: ?Sized, G: Accounting>(&'a IndividualOdometer<D, G>);
-
-impl<D, G> Mechanism<D> for Counting<'_, D, G>
+impl<D, G> Mechanism<D> for IndividualOdometer<D, G>
 where
     D: Dataset + ?Sized,
     G: Accumulator,
@@ -117,7 +80,17 @@ where
     type Machine = IndividualMachine<D, Capped<G>>;
 
     fn start(&self, data: &Arc<D>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        self.0.machine(data)
+        let units = RecordUnits::of_steps(self.rule.clone());
+        if units.budget().number == 0 {
+            return Err(Fault::InvalidQuery("the step must be greater than zero"));
+        }
+        let (budgets, policy) = (OwnBudgets::DECLARED, Policy::Count);
+        Ok(IndividualMachine::new(data, units, budgets, policy, None))
+    }
+
+    fn describe(&self) -> Description {
+        let odometer = Description::new("IndividualOdometer");
+        odometer.with("step", self.rule.limit()).incomplete()
     }
 }
 

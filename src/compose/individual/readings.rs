@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{IndividualFilter, RecordAmount, RecordUnits, RunningIndividualFilter};
+use super::{IndividualMachine, RecordAmount, RecordUnits, RunningIndividualFilter};
 use crate::account::{ChildLoss, ValidIndividually};
 use crate::data::Dataset;
-use crate::machine::Fault;
+use crate::machine::{Fault, Mechanism};
 use crate::queryable::{AskError, start};
 
 /// What single records have spent. The curator holds it, and the analyst does not.
@@ -121,10 +121,9 @@ where
 // Shows nothing of the contents.
 crate::debug_fields!([D: ?Sized, F] Readings<D, F>, "Readings");
 
-/// A handle for the analyst, and readings for the curator.
-pub(super) type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
-
-/// Starts an individual filter as [`start`](crate::start) does, and also returns what the curator can read.
+/// Starts an [`IndividualFilter`](super::IndividualFilter) or an
+/// [`IndividualOdometer`](super::IndividualOdometer) as [`start`](crate::start) does: a handle for the
+/// analyst, and readings for the curator.
 ///
 /// ```
 /// use queryables::compose::{IndividualFilter, start_individual};
@@ -146,25 +145,16 @@ pub(super) type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D,
 /// # Errors
 ///
 /// Those of [`start`](crate::start).
-pub fn start_individual<D, F>(
-    filter: &IndividualFilter<D, F>,
+pub fn start_individual<D, F, M>(
+    filter: &M,
     data: Arc<D>,
-) -> Result<WithReadings<D, F>, Fault>
+) -> Result<(RunningIndividualFilter<D, F>, Readings<D, F>), Fault>
 where
     D: Dataset + Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
+    M: Mechanism<D, Machine = IndividualMachine<D, F>>,
 {
-    with_readings(start(filter, data)?)
-}
-
-/// With the readings of what was just launched.
-pub(super) fn with_readings<D, F>(
-    running: RunningIndividualFilter<D, F>,
-) -> Result<WithReadings<D, F>, Fault>
-where
-    D: Dataset + Send + Sync + ?Sized + 'static,
-    F: ValidIndividually,
-{
+    let running = start(filter, data)?;
     let readings = Readings::of_any(&running).map_err(|_| Fault::Failed)?;
     Ok((running, readings))
 }

@@ -136,14 +136,12 @@ fn checked(opened: &Arc<Opened>) -> Result<Database, StoreError> {
     // The checksums of our values do not cover the names by which they are found.
     let whole = safely(|| database.check_integrity().map_err(not_opened));
     match whole {
-        Ok(true) => return Ok(database),
-        Ok(false) => discard(database),
-        Err(error) => {
+        Ok(true) => Ok(database),
+        other => {
             discard(database);
-            return Err(error);
+            other.and(Err(damaged("the file")))
         }
     }
-    Err(damaged("the file"))
 }
 
 pub(super) fn damaged(what: &str) -> StoreError {

@@ -63,10 +63,8 @@ impl FileStore {
     pub fn create(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::started(Guarded::create(path.as_ref())?, |write| {
             let mut about = write.open_table(ABOUT).map_err(open_failed)?;
-            let version = VERSION.to_string();
-            let known = about.insert("version", &*version).map_err(unavailable)?;
-            drop(known);
-            Ok(())
+            let known = about.insert("version", &*VERSION.to_string());
+            known.map(drop).map_err(unavailable)
         })
     }
 

@@ -56,14 +56,10 @@ impl Place {
     /// the same one meanwhile. Where there are no such numbers, outside of Unix, only a file that was
     /// removed is noticed.
     pub(super) fn leads_to(&self, file: &File) -> io::Result<bool> {
+        let lost = [ErrorKind::NotFound, ErrorKind::NotADirectory];
         let there = match self.path.metadata() {
-            Ok(there) => there,
-            Err(error) => {
-                return match error.kind() {
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(false),
-                    _ => Err(error),
-                };
-            }
+            Err(error) if lost.contains(&error.kind()) => return Ok(false),
+            there => there?,
         };
         #[cfg(unix)]
         {

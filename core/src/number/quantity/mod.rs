@@ -278,8 +278,7 @@ impl Confidence {
 
     /// The confidence that each of `number` statements needs so that all of them hold together with
     /// this one, whether they depend on each other or not: each may fail with a part of
-    /// [`failure`](Self::failure), rounded down (the union bound). `None` if there are so many statements
-    /// that a part rounds to zero.
+    /// [`failure`](Self::failure), rounded down (the union bound). `None` if the part rounds to zero.
     ///
     /// ```
     /// use queryables::number::Confidence;

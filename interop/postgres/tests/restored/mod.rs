@@ -2,7 +2,7 @@
 
 use ledger::{Numbered, admitted, pure};
 use postgres::{Client, NoTls};
-use queryables::ledger::{Ledger, LedgerError, OpenError, StoreError};
+use queryables::ledger::{Ledger, LedgerError, StoreError};
 use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables_postgres::PostgresStore;
@@ -187,7 +187,7 @@ fn one_table_that_is_restored_alone_is_damage() {
         &Filter::concurrent(PureDp, "1".parse().unwrap()),
         &std::sync::Arc::new(()),
     );
-    let expected = OpenError::Store(damaged(budget));
+    let expected = LedgerError::Store(damaged(budget));
     assert_eq!(opened.map(drop).unwrap_err(), expected);
 }
 

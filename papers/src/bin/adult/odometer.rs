@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use queryables::compose::IndividualOdometer;
+use queryables::compose::{IndividualOdometer, start_individual};
 use queryables::mechanisms::Descent;
 use queryables::number::Epsilon;
 use queryables::prelude::*;
@@ -35,7 +35,8 @@ fn measure() -> Outcome<Rdp> {
 /// and k_max steps.
 pub fn run(setting: &Setting, data: &Data, mut progress: impl FnMut()) -> Outcome<[Vec<u64>; 3]> {
     let odometer = IndividualOdometer::new(measure()?, step(setting)?);
-    let (for_the_analyst, for_the_curator) = odometer.start(Arc::clone(&data.training))?;
+    let (for_the_analyst, for_the_curator) =
+        start_individual(&odometer, Arc::clone(&data.training))?;
     let objective = objective();
     let mut descent = Descent::new(features(), setting.rate / data.expected)?;
     let mut readings: [Vec<u64>; 3] = Default::default();
