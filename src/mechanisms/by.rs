@@ -6,8 +6,8 @@ use super::contributes::tallied;
 use super::limit::BINS;
 use super::query::Norm;
 use super::{
-    About, Change, Contributes, Labels, MechanismError, Once, Partition, Query, RowRelation,
-    Statistic, Tally, Unavailable,
+    About, Change, Contributes, Contributions, Labels, MechanismError, Once, Partition, Query,
+    RowRelation, Statistic, Tally, Unavailable,
 };
 use crate::data::Dataset;
 use crate::machine::Description;
@@ -155,36 +155,22 @@ where
     D: Dataset + ?Sized,
     L: Labels,
 {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        self.statistic
-            .contributions(data, records, numbers, unreadable);
+    /// Where the statistic says, in the totals of the group.
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let (groups, _) = self.partition.bin().values(data, records.clone());
+        let mut added = self.statistic.contributions(data, records);
+        for (place, group) in added.places.iter_mut().zip(groups) {
+            let inside = place.saturating_add(self.width()) <= self.each();
+            *place = match inside && group < self.partition.bins() {
+                true => group * self.each() + *place,
+                false => usize::MAX,
+            };
+        }
+        added
     }
 
     fn width(&self) -> usize {
         self.statistic.width()
-    }
-
-    /// Where the statistic says, in the totals of the group.
-    fn places(&self, data: &D, records: Range<usize>, places: &mut [usize]) {
-        let mut groups = vec![0; places.len()];
-        self.partition
-            .bin()
-            .read(data, records.clone(), &mut groups);
-        self.statistic.places(data, records, places);
-        for (place, group) in places.iter_mut().zip(groups) {
-            let inside = place.saturating_add(self.width()) <= self.each();
-            *place = if inside && group < self.partition.bins() {
-                group * self.each() + *place
-            } else {
-                usize::MAX
-            };
-        }
     }
 
     fn payable(&self) -> Result<(), UnknownLoss> {

@@ -292,22 +292,18 @@ impl<R: RowRelation> Tally<Rows, R> for Signs {
 }
 
 impl Contributes<Rows> for Signs {
-    fn contributions(
-        &self,
-        _: &Rows,
-        _: Range<usize>,
-        numbers: &mut [i128],
-        _: &mut dyn FnMut(usize),
-    ) {
-        numbers.fill(1);
+    fn contributions(&self, data: &Rows, records: Range<usize>) -> Contributions {
+        let numbers = vec![1; records.len()];
+        let (places, unreadable) = self.0.values(data, records);
+        Contributions {
+            numbers,
+            places,
+            unreadable,
+        }
     }
 
     fn width(&self) -> usize {
         1
-    }
-
-    fn places(&self, data: &Rows, records: Range<usize>, places: &mut [usize]) {
-        self.0.read(data, records, places);
     }
 }
 
@@ -631,7 +627,13 @@ impl Query<AddRemove> for BoundedForNoise {
 }
 
 impl Contributes<Rows> for BoundedForNoise {
-    fn contributions(&self, _: &Rows, _: Range<usize>, _: &mut [i128], _: &mut dyn FnMut(usize)) {}
+    fn contributions(&self, _: &Rows, records: Range<usize>) -> Contributions {
+        Contributions::new(
+            records.len(),
+            vec![0; records.len() * self.width()],
+            Vec::new(),
+        )
+    }
 }
 
 impl Grouped<Rows> for BoundedForNoise {}

@@ -58,7 +58,6 @@ impl From<RangeInclusive<f64>> for RealRange {
     }
 }
 
-/// How many times narrower than the range a step is by default: 2 to this power.
 /// Whole numbers: their own steps, which lose nothing.
 impl From<RangeInclusive<i64>> for RealRange {
     fn from(range: RangeInclusive<i64>) -> Self {
@@ -66,6 +65,7 @@ impl From<RangeInclusive<i64>> for RealRange {
     }
 }
 
+/// How many times narrower than the range a step is by default: 2 to this power.
 const FINE: i32 = 20;
 
 /// A range has at least this number of steps.
@@ -96,7 +96,6 @@ impl RealRange {
         }
     }
 
-    /// The range as it was stated.
     /// Whether the numbers are said to be multiples of the step.
     #[cfg(feature = "table")]
     pub(super) fn is_exact(&self) -> bool {
@@ -109,6 +108,7 @@ impl RealRange {
         self.exponent.is_some()
     }
 
+    /// The range as it was stated.
     pub(super) fn stated(&self) -> RangeInclusive<f64> {
         self.low..=self.high
     }
@@ -164,6 +164,7 @@ impl RealRange {
             exact: self.exact,
         })
     }
+
     /// The same, of a range that was found to be in steps.
     pub(super) fn steps(&self) -> Steps {
         self.in_steps().unwrap_or(Steps {
@@ -179,11 +180,6 @@ impl RealRange {
         description
             .with("range", format_args!("{low}..={high}"))
             .with("exponent", self.steps().exponent)
-    }
-
-    /// What is computed from all numbers is computed from numbers of this range.
-    pub(super) fn ends(&self) -> (f64, f64) {
-        (self.low, self.high)
     }
 
     /// What an estimate is about that allows for rounding.
