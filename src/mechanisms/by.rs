@@ -12,7 +12,7 @@ use super::{
 use crate::data::Dataset;
 use crate::machine::Description;
 use crate::noise::Noise;
-use crate::privacy::{AddRemove, UnknownLoss};
+use crate::privacy::UnknownLoss;
 
 /// A statistic that can be asked for in each group.
 pub trait Grouped<D: Dataset + ?Sized>: Contributes<D> {
@@ -74,13 +74,6 @@ pub struct By<S, P> {
     partition: P,
 }
 
-impl<S: Query<AddRemove>, P> By<S, P> {
-    /// The totals of one group.
-    fn each(&self) -> usize {
-        self.statistic.totals()
-    }
-}
-
 impl<S, D, L, R> Query<R> for By<S, Partition<D, L>>
 where
     S: Grouped<D>,
@@ -100,7 +93,11 @@ where
     }
 
     fn change(&self) -> Result<Change, MechanismError> {
-        BINS.check(self.partition.bins().saturating_mul(self.each()))?;
+        BINS.check(
+            self.partition
+                .bins()
+                .saturating_mul(self.statistic.totals()),
+        )?;
         if R::REPLACES {
             self.statistic.moved()
         } else {
@@ -109,13 +106,13 @@ where
     }
 
     fn totals(&self) -> usize {
-        self.partition.bins() * self.each()
+        self.partition.bins() * self.statistic.totals()
     }
 
     fn answer(&self, totals: &[i128]) -> Self::Answer {
-        let groups = totals.chunks_exact(self.each().max(1));
+        let groups = totals.chunks_exact(self.statistic.totals().max(1));
         let answers = groups.map(|totals| self.statistic.answer(totals));
-        self.partition.label(answers.collect())
+        self.partition.labels.label(answers.collect())
     }
 
     fn scale(&self) -> <S::Value as Statistic>::Scale {
@@ -157,12 +154,12 @@ where
 {
     /// Where the statistic says, in the totals of the group.
     fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
-        let (groups, _) = self.partition.bin().values(data, records.clone());
+        let (groups, _) = self.partition.bin.values(data, records.clone());
         let mut added = self.statistic.contributions(data, records);
         for (place, group) in added.places.iter_mut().zip(groups) {
-            let inside = place.saturating_add(self.width()) <= self.each();
+            let inside = place.saturating_add(self.width()) <= self.statistic.totals();
             *place = match inside && group < self.partition.bins() {
-                true => group * self.each() + *place,
+                true => group * self.statistic.totals() + *place,
                 false => usize::MAX,
             };
         }

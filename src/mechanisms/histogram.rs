@@ -70,7 +70,7 @@ impl<D: ?Sized, L: Labels, R: RowRelation> Query<R> for Histogram<Partition<D, L
 
     fn answer(&self, totals: &[i128]) -> Self::Answer {
         let counts = totals.iter().map(|total| clamped(*total));
-        self.partition.label(counts.collect())
+        self.partition.labels.label(counts.collect())
     }
 
     fn scale(&self) {}
@@ -83,7 +83,7 @@ impl<D: ?Sized, L: Labels, R: RowRelation> Query<R> for Histogram<Partition<D, L
 impl<D: Dataset + ?Sized, L: Labels, R: RowRelation> Tally<D, R> for Histogram<Partition<D, L>> {
     fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
         let mut bins = Bins::new(totals.len());
-        self.partition.bin().fold(data, &mut bins);
+        self.partition.bin.fold(data, &mut bins);
         for (total, count) in totals.iter_mut().zip(bins.counts()) {
             *total = (*count).into();
         }
@@ -95,7 +95,7 @@ impl<D: Dataset + ?Sized, L: Labels> Contributes<D> for Histogram<Partition<D, L
     /// A row that cannot be read is in no bin.
     fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
         let numbers = vec![1; records.len()];
-        let (places, unreadable) = self.partition.bin().values(data, records);
+        let (places, unreadable) = self.partition.bin.values(data, records);
         Contributions {
             numbers,
             places,

@@ -135,7 +135,6 @@ mod sum;
 #[cfg(feature = "table")]
 pub mod table;
 mod threshold_histogram;
-mod tree;
 mod variance;
 mod vector_sum;
 mod weights;
@@ -193,8 +192,7 @@ use threshold_histogram::KeySource;
 #[cfg(doc)]
 use crate::data::Dataset;
 use crate::data::{Unavailable, clip};
-use crate::number::Ratio;
-use crate::number::{Quantity, Unit};
+use crate::number::{Quantity, Ratio, Unit};
 #[cfg(doc)]
 use crate::privacy::{
     Prices, RestatedAt,

@@ -65,8 +65,8 @@ use crate::privacy::facts::Pure;
 ///   above the guess by the threshold, and whether it is below by as much. Either difference changes
 ///   by at most one with a row, and one may rise while the other falls: so its noise is that for
 ///   [`Replace`], which covers added and removed rows too;
-/// - what asks it is a person in the middle, which knows the guess and not the data (Haney et al.
-///   2.17).
+/// - what asks it is a person in the middle, which knows the guess and on which side it was found to be
+///   wrong, and not the data (Haney et al. 2.17).
 ///
 /// How far an answer is from the truth, if there is one: [`Accuracy`]. How many updates it takes: if each update is made where the guess is wrong by at least α of all rows, there are
 /// at most 4·ln(domain)/α² of them: the divergence of the data from the guess is at most ln(domain)

@@ -19,6 +19,7 @@ use crate::mechanisms::{
     Accuracy, ContinualCount, Count, Grouped, Histogram, Lattice, Mean, Partition, Proportion,
     RealRange, Sum, Variance, VectorSum,
 };
+use crate::noise::NoiseError;
 use crate::number::Ratio;
 use crate::prelude::*;
 use crate::privacy::facts::Laplace;
@@ -177,7 +178,10 @@ fn fits<R: RowRelation>(name: &str, query: &impl Query<R>) {
     );
     if square >> 90 > 0 {
         // Such a variance cannot be drawn.
-        assert!(under().gaussian(rho!(0.5)).is_err(), "{name}");
+        let refused = under().gaussian(rho!(0.5)).unwrap_err();
+        let (what, bits) = ("variance in cells", 124);
+        let too_fine = MechanismError::Noise(NoiseError::TooFine { what, bits });
+        assert_eq!(refused, too_fine, "{name}");
         return;
     }
     let (rho, mu) = (rho!(0.5), mu!(2));

@@ -116,37 +116,32 @@ impl RealRange {
     /// The range in steps.
     pub(super) fn in_steps(self) -> Result<Steps, MechanismError> {
         let Self { low, high, .. } = self;
-        let range = self.stated();
+        let bad = |problem| MechanismError::range(self.stated(), problem);
         let too_wide = "must end within 2^50 steps of zero on both sides";
         if low.is_nan() || high.is_nan() {
-            return Err(MechanismError::range(
-                range,
-                "must have two numbers as its ends",
-            ));
+            return Err(bad("must have two numbers as its ends"));
         }
         if low > high {
-            return Err(MechanismError::empty(range));
+            return Err(MechanismError::empty(self.stated()));
         }
         if low == high {
-            return Err(MechanismError::constant(range));
+            return Err(MechanismError::constant(self.stated()));
         }
-        let width = high - low;
         let exponent = self.exponent.unwrap_or_else(|| default_step(low, high));
         if !EXPONENTS.contains(&exponent) {
             return Err(bad_exponent(exponent));
         }
         let per_unit = libm::scalbn(1.0, -exponent);
         let [start, end] = [low, high].map(|end| steps_of(end, per_unit));
-        if [low, high].iter().any(|end| end.is_infinite())
-            || start.unsigned_abs().max(end.unsigned_abs()) > LARGEST.unsigned_abs()
-        {
-            return Err(MechanismError::range(range, too_wide));
+        let farthest = start.unsigned_abs().max(end.unsigned_abs());
+        if low.is_infinite() || high.is_infinite() || farthest > LARGEST.unsigned_abs() {
+            return Err(bad(too_wide));
         }
-        let steps = width * per_unit;
+        let steps = (high - low) * per_unit;
         if !self.exact && steps < LEAST_STEPS as f64 {
             return Err(match self.exponent {
                 // A finer one would put the ends too many steps away from zero.
-                None => MechanismError::range(range, too_wide),
+                None => bad(too_wide),
                 Some(exponent) => MechanismError::CoarseStep {
                     exponent,
                     steps: steps as u64,
@@ -155,8 +150,7 @@ impl RealRange {
             });
         }
         let width = NonZeroU64::new(start.abs_diff(end));
-        let width = width
-            .ok_or_else(|| MechanismError::range(range, "is shorter than a step: make it wider"))?;
+        let width = width.ok_or_else(|| bad("is shorter than a step: make it wider"))?;
         Ok(Steps {
             start,
             width,

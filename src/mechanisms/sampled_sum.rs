@@ -13,8 +13,7 @@ use super::{
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::{Noise, uniform_below};
-use crate::number::Ratio;
-use crate::number::{Confidence, Delta, Mu};
+use crate::number::{Confidence, Delta, Mu, Ratio};
 #[cfg(doc)]
 use crate::privacy::convert::rdp;
 use crate::privacy::facts::{SampledGaussian, SampledReplacement};

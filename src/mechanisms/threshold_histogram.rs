@@ -244,27 +244,6 @@ pub struct ThresholdAccuracy {
     pub found: u64,
 }
 
-/// The least number of rows for which a key is left out with at most what is left.
-fn found(noise: Noise, threshold: u64, confidence: Confidence) -> u64 {
-    // It falls with the number of rows.
-    least(0..=u64::MAX, |count| {
-        left_out(noise, threshold, count) <= confidence.failure()
-    })
-}
-
-/// The probability that a key with this count is not released, rounded up.
-fn left_out(noise: Noise, threshold: u64, count: u64) -> Delta {
-    if count == 0 {
-        // Only keys that occur are compared with the threshold.
-        return Delta::ONE;
-    }
-    match count.checked_sub(threshold) {
-        // Noise is symmetric: less than the threshold is as likely as this far above.
-        Some(above) => noise.at_least(u128::from(above) + 1),
-        None => noise.less_than((threshold - count).into()),
-    }
-}
-
 /// Draws a coin before the data is read: whether there are coins must not depend on whether there is a
 /// key, which has noise.
 fn ready(coins: &mut Coins<'_>) -> Result<(), Fault> {
@@ -407,7 +386,15 @@ impl<A: KeySource, N: KeyNoise, R: Relation> KeyHistogram<A, N, R> {
     /// to be seen.
     #[must_use]
     pub fn left_out(&self, count: u64) -> Delta {
-        left_out(self.noise(), self.threshold, count)
+        if count == 0 {
+            // Only keys that occur are compared with the threshold.
+            return Delta::ONE;
+        }
+        match count.checked_sub(self.threshold) {
+            // Noise is symmetric: less than the threshold is as likely as this far above.
+            Some(above) => self.noise().at_least(u128::from(above) + 1),
+            None => self.noise().less_than((self.threshold - count).into()),
+        }
     }
 
     /// The noise on each count, before it is compared with the threshold.
@@ -466,7 +453,10 @@ impl<A: KeySource, N: KeyNoise, R: Relation> Accuracy for KeyHistogram<A, N, R> 
     fn accuracy(&self, confidence: Confidence) -> ThresholdAccuracy {
         ThresholdAccuracy {
             count: self.noise().steps_within(confidence),
-            found: found(self.noise(), self.threshold, confidence),
+            // What is left out falls with the number of rows.
+            found: least(0..=u64::MAX, |count| {
+                self.left_out(count) <= confidence.failure()
+            }),
         }
     }
 
