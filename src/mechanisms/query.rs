@@ -11,7 +11,7 @@
 
 pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
 pub use super::contributes::{Contributes, Contributions};
-pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
+pub use super::partition::{HashedKeys, Keys, Labels};
 pub use super::question::{Counts, Domain};
 pub use super::source::{CountsBy, Source};
 pub use super::statistic::Statistic;
