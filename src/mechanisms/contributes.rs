@@ -85,7 +85,7 @@ crate::debug_fields!([] Contributions, "Contributions");
 
 /// What [`Contributes::take`] does by default.
 pub(super) fn take_each<D: ?Sized>(
-    query: &(impl Contributes<D> + ?Sized),
+    query: &impl Contributes<D>,
     data: &D,
     records: Range<usize>,
     norm: Norm,

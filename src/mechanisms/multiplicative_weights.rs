@@ -289,9 +289,12 @@ crate::debug_fields!([D: ?Sized, U, Q] MultiplicativeWeightsMachine<D, U, Q>, "M
 mod tests {
     use super::*;
     use crate::data::Predicate;
-    use crate::machine::{CoinSource, CoinsError, Law, NotPrivateSeededCoins};
+    use crate::machine::{
+        CoinSource, CoinsError, Law, NotPrivateSeededCoins, Stop, StopToken, Stopper,
+    };
     use crate::privacy::{AddRemove, Private, PureDp, Relation};
     use crate::tests::exact::{answers, rows_of, violation};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
@@ -438,6 +441,53 @@ mod tests {
             // 25 times e^0.05, and e^-0.05, over the new total.
             assert_eq!(moved(1, noise, 2), (100 + told, 26));
             assert_eq!(moved(2, noise, 3), (told, 24));
+        }
+    }
+
+    /// Guesses that a condition holds of no row, and may stop whoever asks for the guess.
+    struct StopsAt {
+        domain: bool,
+        stopper: Stopper,
+    }
+
+    impl Domain<Predicate<Vec<u8>>> for Arc<StopsAt> {
+        fn size(&self) -> usize {
+            1
+        }
+
+        fn holds(&self, _: &Predicate<Vec<u8>>, _: usize) -> bool {
+            if self.domain {
+                self.stopper.stop(Stop::Frozen);
+            }
+            false
+        }
+    }
+
+    /// Code of the domain or of the data may learn of a later launch: no answer comes after that.
+    #[test]
+    fn what_is_stopped_while_it_is_asked_does_not_answer() {
+        // Whether the data was read, where one of the two stops it.
+        for (domain, reads) in [(true, false), (false, true)] {
+            let (token, stopper) = StopToken::default().extended();
+            let stops = Arc::new(StopsAt { domain, stopper });
+            let read = Arc::new(AtomicBool::new(false));
+            let (reading, at_data) = (Arc::clone(&read), Arc::clone(&stops));
+            let all = Predicate::new("all", move |_: &u8| {
+                reading.store(true, Ordering::Relaxed);
+                at_data.stopper.stop(Stop::Frozen);
+                true
+            });
+            let mechanism = MultiplicativeWeights::new(stops, 100, 10, 1, epsilon("1e9")).unwrap();
+            let mut source = NotPrivateSeededCoins::new(5);
+            let coins: &mut Coins<'_> = &mut source.coins();
+            let data = Arc::new(vec![1_u8; 100]);
+            let answer = coins.under(&token, |coins| {
+                let mut machine = mechanism.start(&data, coins)?;
+                machine.step(all, coins)
+            });
+            // All rows are above the guess, and their number would be said at once.
+            assert_eq!(answer, Err(Fault::Stopped(Stop::Frozen)));
+            assert_eq!(read.load(Ordering::Relaxed), reads);
         }
     }
 
