@@ -113,6 +113,14 @@ impl<D: Dataset + ?Sized, T: Value> Attribute<D, T> {
         (self.read)(data, range, values, &mut unreadable);
     }
 
+    /// The values of these records, and the places of those that cannot be read.
+    pub(crate) fn values(&self, data: &D, range: Range<usize>) -> (Vec<T>, Vec<usize>) {
+        let mut values: Vec<T> = range.clone().map(|_| T::UNREADABLE).collect();
+        let mut unreadable = Vec::new();
+        self.read_or(data, range, &mut values, |place| unreadable.push(place));
+        (values, unreadable)
+    }
+
     /// Folds the values of all records: on several threads if there are many, which makes no
     /// difference; see the [module](crate::data).
     pub fn fold(&self, data: &D, fold: &mut T::Fold) {

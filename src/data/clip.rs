@@ -107,13 +107,18 @@ impl Clip {
         self.short
     }
 
-    /// The clipped vector, if floats hold its squared length. There is one copy of this for each
-    /// number of coordinates, compiled in place: then they stay in registers.
+    /// The squared length of the vector after rounding. There is one copy of this for each number of
+    /// coordinates, compiled in place: then they stay in registers.
     #[inline(always)]
-    pub(super) fn few<const N: usize>(&self, vector: &[f64; N]) -> Option<[f64; N]> {
+    pub(super) fn square_of_few<const N: usize>(&self, vector: &[f64; N]) -> f64 {
+        square(&vector.map(|number| self.rounding.nearest(number)))
+    }
+
+    /// The vector, multiplied by the factor of its square, if that is short enough.
+    #[inline(always)]
+    pub(super) fn few<const N: usize>(&self, vector: &[f64; N], factor: f64) -> Option<[f64; N]> {
         let rounding = self.rounding;
         let whole = vector.map(|number| rounding.nearest(number));
-        let factor = self.factor(square(&whole));
         let clipped = whole.map(|number| rounding.toward_zero(number * factor));
         (square(&clipped) <= self.limit).then_some(clipped)
     }

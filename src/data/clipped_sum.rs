@@ -34,6 +34,9 @@ type Counts = [u64; 4];
 /// Up to this number of coordinates, there is a copy of the code for each.
 const FEW: usize = 8;
 
+/// How many vectors of few coordinates are clipped in one step.
+const AT_ONCE: usize = 16;
+
 /// How many blocks of vectors wait at most, if one vector has not more: 8 KiB.
 const BLOCKS: usize = 256;
 
@@ -140,13 +143,22 @@ impl ClippedSum {
         }
         let mut added = read - waiting;
         let mut sums = near;
-        for vector in places.iter().take(waiting) {
-            match clip.few(vector) {
-                Some(clipped) => {
-                    count(&mut sums, &clipped, rounding);
-                    added += 1;
+        let waiting = waiting.min(places.len());
+        for vectors in places.get(..waiting).unwrap_or_default().chunks(AT_ONCE) {
+            // All squares, all factors and then all vectors: a processor takes two roots at once.
+            let mut squares = [0.0; AT_ONCE];
+            for (square, vector) in squares.iter_mut().zip(vectors) {
+                *square = clip.square_of_few(vector);
+            }
+            let factors = squares.map(|square| clip.factor(square));
+            for (vector, factor) in vectors.iter().zip(factors) {
+                match clip.few(vector, factor) {
+                    Some(clipped) => {
+                        count(&mut sums, &clipped, rounding);
+                        added += 1;
+                    }
+                    None => clip.add_far(vector, &mut self.far),
                 }
-                None => clip.add_far(vector, &mut self.far),
             }
         }
         add(&mut self.total, &sums, rounding, added, &self.far);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Fold, Merge, Value};
 
 /// The key of a record, or none.
-pub(crate) struct Grouped<K>(pub(crate) Option<K>);
+pub struct Grouped<K>(pub(crate) Option<K>);
 
 impl<K: Ord + Send + 'static> Value for Grouped<K> {
     const UNREADABLE: Self = Self(None);
@@ -17,7 +17,7 @@ impl<K: Ord + Send + 'static> Value for Grouped<K> {
 }
 
 /// The number of records with each key, in the order of the keys.
-pub(crate) struct Groups<K> {
+pub struct Groups<K> {
     counts: BTreeMap<K, u64>,
 }
 
@@ -55,4 +55,5 @@ impl<K: Ord + Send> Fold<Grouped<K>> for Groups<K> {
 }
 
 // Nothing of it: keys and counts are data.
+crate::debug_fields!([K] Grouped<K>, "Grouped");
 crate::debug_fields!([K] Groups<K>, "Groups" { .. });

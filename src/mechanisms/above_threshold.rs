@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::least_loss::least_loss;
+use super::sparse_vector::WithCounts;
 use super::{
     About, Accuracy, Counts, MechanismError, RowRelation, SparseVector, apart, over, shown, states,
 };
@@ -63,16 +64,58 @@ use crate::privacy::{AddRemove, Relation};
 /// part of the bound.
 #[doc(alias = "SVT")]
 #[doc(alias = "sparse vector technique")]
-pub struct AboveThreshold<Q, R = AddRemove> {
+pub struct AboveThreshold<Q, R = AddRemove, H = YesOrNo> {
+    pub(super) search: Search,
+    /// What a hit is answered with.
+    pub(super) hit: H,
+    pub(super) fact: Pure,
+    /// What it is asked, and under which relation.
+    kind: PhantomData<fn(Q) -> R>,
+}
+
+/// What is compared with what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
     pub(super) threshold: i64,
     pub(super) hits: u32,
-    pub(super) fact: Pure,
-    /// The part of the loss that the threshold's noise has.
+    epsilon: Epsilon,
+    /// The part of it that the threshold's noise has.
     threshold_epsilon: Epsilon,
     threshold_noise: DiscreteLaplace,
     count_noise: DiscreteLaplace,
-    /// What it is asked, and under which relation.
-    kind: PhantomData<fn(Q) -> R>,
+}
+
+/// How a hit is answered.
+pub trait Hit: Copy {
+    /// How the mechanism is called.
+    const NAME: &'static str;
+    /// The answer to every question.
+    type Answer;
+
+    /// The count of a hit, or no hit, as an answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] if the coins fail.
+    fn answer(&self, hit: Option<u64>, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault>;
+
+    /// Adds its own part of the loss.
+    fn describe(&self, description: Description) -> Description {
+        description
+    }
+}
+
+/// A hit is answered with yes.
+#[derive(Clone, Copy, Debug)]
+pub struct YesOrNo;
+
+impl Hit for YesOrNo {
+    const NAME: &'static str = "AboveThreshold";
+    type Answer = bool;
+
+    fn answer(&self, hit: Option<u64>, _: &mut Coins<'_>) -> Result<bool, Fault> {
+        Ok(hit.is_some())
+    }
 }
 
 impl<Q, R: RowRelation> AboveThreshold<Q, R> {
@@ -119,8 +162,7 @@ impl<Q, R: RowRelation> AboveThreshold<Q, R> {
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
         let make = |epsilon| Self::new(relation, threshold, hits, epsilon);
-        let (_, made) = least_loss(make, |made| made.accuracy(confidence) <= within)?;
-        Ok(made)
+        least_loss(make, |made| made.off(confidence) <= within)
     }
 
     /// [`new`](Self::new), with ε₁ for the threshold and ε₂ for the counts.
@@ -147,15 +189,15 @@ impl<Q, R: RowRelation> AboveThreshold<Q, R> {
         let epsilon = threshold_epsilon
             .checked_add(counts_epsilon)
             .ok_or(MechanismError::TooLarge)?;
-        Ok(Self {
+        let search = Search {
             threshold,
             hits,
-            fact: Pure { epsilon },
+            epsilon,
             threshold_epsilon,
             threshold_noise: DiscreteLaplace::new(over(Ratio::from(1), threshold_epsilon)?)?,
             count_noise: DiscreteLaplace::new(over(spread, counts_epsilon)?)?,
-            kind: PhantomData,
-        })
+        };
+        Ok(Self::with(search, YesOrNo, epsilon))
     }
 
     /// Answers each yes with a noisy count too, for an ε₃ on top.
@@ -164,7 +206,10 @@ impl<Q, R: RowRelation> AboveThreshold<Q, R> {
     ///
     /// [`MechanismError::NoLoss`], or [`MechanismError::TooLarge`] if the losses cannot be added.
     pub fn with_counts(self, epsilon: Epsilon) -> Result<SparseVector<Q, R>, MechanismError> {
-        SparseVector::new(self, epsilon)
+        let hit = WithCounts::new(self.search.hits, epsilon)?;
+        let epsilon = self.search.epsilon.checked_add(epsilon);
+        let epsilon = epsilon.ok_or(MechanismError::TooLarge)?;
+        Ok(AboveThreshold::with(self.search, hit, epsilon))
     }
 
     /// The same with the smallest ε₃ for which a count that is told is at most `within` away from the
@@ -180,27 +225,21 @@ impl<Q, R: RowRelation> AboveThreshold<Q, R> {
         confidence: Confidence,
     ) -> Result<SparseVector<Q, R>, MechanismError> {
         let make = |epsilon| self.clone().with_counts(epsilon);
-        let (_, made) = least_loss(make, |made: &SparseVector<Q, R>| {
-            made.accuracy(confidence).count <= within
-        })?;
-        Ok(made)
+        least_loss(make, |made| made.hit.within(confidence) <= within)
     }
 }
 
-impl<D: Counts<Q> + ?Sized, Q, R: Relation> Mechanism<D> for AboveThreshold<Q, R> {
-    type Machine = AboveThresholdMachine<D, Q>;
+impl<D: Counts<Q> + ?Sized, Q, R: Relation, H: Hit> Mechanism<D> for AboveThreshold<Q, R, H> {
+    type Machine = AboveThresholdMachine<D, Q, H>;
 
-    fn start(
-        &self,
-        data: &Arc<D>,
-        coins: &mut Coins<'_>,
-    ) -> Result<AboveThresholdMachine<D, Q>, Fault> {
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         Ok(AboveThresholdMachine {
             data: Arc::clone(data),
-            threshold: self.threshold.into(),
-            threshold_noise: coins.noise(&self.threshold_noise)?,
-            count_noise: self.count_noise,
-            hits_left: self.hits,
+            threshold: self.search.threshold.into(),
+            threshold_noise: coins.noise(&self.search.threshold_noise)?,
+            count_noise: self.search.count_noise,
+            hits_left: self.search.hits,
+            hit: self.hit,
             questions: PhantomData,
         })
     }
@@ -210,19 +249,37 @@ impl<D: Counts<Q> + ?Sized, Q, R: Relation> Mechanism<D> for AboveThreshold<Q, R
     }
 }
 
-impl<Q, R: Relation> AboveThreshold<Q, R> {
+impl<Q, R, H> AboveThreshold<Q, R, H> {
+    fn with(search: Search, hit: H, epsilon: Epsilon) -> Self {
+        Self {
+            search,
+            hit,
+            fact: Pure { epsilon },
+            kind: PhantomData,
+        }
+    }
+
+    /// How far a count may be on the wrong side of the threshold.
+    pub(super) fn off(&self, confidence: Confidence) -> u128 {
+        let search = &self.search;
+        within_two(search.threshold_noise, search.count_noise, confidence)
+    }
+}
+
+impl<Q, R: Relation, H: Hit> AboveThreshold<Q, R, H> {
     fn description(&self) -> Description {
-        self.parameters("AboveThreshold")
+        self.parameters(H::NAME)
     }
 
     /// Under this name.
     pub(super) fn parameters(&self, name: &'static str) -> Description {
-        Description::new(name)
+        let description = Description::new(name)
             .with("relation", R::NAME)
-            .with("threshold", self.threshold)
-            .with("hits", self.hits)
-            .with("epsilon", self.fact.epsilon)
-            .with("epsilon of the threshold", self.threshold_epsilon)
+            .with("threshold", self.search.threshold)
+            .with("hits", self.search.hits)
+            .with("epsilon", self.search.epsilon)
+            .with("epsilon of the threshold", self.search.threshold_epsilon);
+        self.hit.describe(description)
     }
 }
 
@@ -235,7 +292,7 @@ impl<Q, R> Accuracy for AboveThreshold<Q, R> {
     type Distance = u128;
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
-        within_two(self.threshold_noise, self.count_noise, confidence)
+        self.off(confidence)
     }
 
     fn about(&self) -> About {
@@ -243,33 +300,32 @@ impl<Q, R> Accuracy for AboveThreshold<Q, R> {
     }
 }
 
-states!(Pure: impl[Q, R: RowRelation,] AboveThreshold<Q, R>, R, |search| search.fact);
-shown!(impl[Q, R: Relation] AboveThreshold<Q, R>);
+states!(Pure: impl[Q, R: RowRelation, H,] AboveThreshold<Q, R, H>, R, |search| search.fact);
+shown!(impl[Q, R: Relation, H: Hit] AboveThreshold<Q, R, H>);
 
-crate::clone_fields!([Q, R] AboveThreshold<Q, R> {
-    threshold, hits, fact, threshold_epsilon, threshold_noise, count_noise, kind,
-});
+crate::clone_fields!([Q, R, H: Clone] AboveThreshold<Q, R, H> { search, hit, fact, kind });
 
 /// A running [`AboveThreshold`]: it is asked questions that the data can count ([`Counts`]), and after the last hit every query is
 /// [`Fault::Exhausted`].
-pub struct AboveThresholdMachine<D: ?Sized, Q> {
+pub struct AboveThresholdMachine<D: ?Sized, Q, H = YesOrNo> {
     data: Arc<D>,
     threshold: i128,
     threshold_noise: DrawnNoise,
     count_noise: DiscreteLaplace,
     hits_left: u32,
+    hit: H,
     questions: PhantomData<fn(Q)>,
 }
 
-impl<D: Counts<Q> + ?Sized, Q> AboveThresholdMachine<D, Q> {
-    /// The count, if some value of it looks large: one that changes by at most one when the count
+impl<D: Counts<Q> + ?Sized, Q, H: Hit> AboveThresholdMachine<D, Q, H> {
+    /// Whether some value of the count looks large: one that changes by at most one when the count
     /// does. Values that do not all move in the same direction need the noise for [`Replace`].
     pub(super) fn hit_by(
         &mut self,
         question: &Q,
         value: impl FnOnce(u64) -> i128,
         coins: &mut Coins<'_>,
-    ) -> Result<Option<u64>, Fault> {
+    ) -> Result<H::Answer, Fault> {
         if self.hits_left == 0 {
             return Err(Fault::Exhausted);
         }
@@ -277,20 +333,18 @@ impl<D: Counts<Q> + ?Sized, Q> AboveThresholdMachine<D, Q> {
         let noise = coins.noise(&self.count_noise)?;
         let count = self.data.count(question)?;
         let threshold = (self.threshold, &self.threshold_noise);
-        if !coins.at_least((value(count), &noise), threshold) {
-            return Ok(None);
-        }
-        self.hits_left -= 1;
-        Ok(Some(count))
+        let is_hit = coins.at_least((value(count), &noise), threshold);
+        self.hits_left -= u32::from(is_hit);
+        self.hit.answer(is_hit.then_some(count), coins)
     }
 }
 
-impl<D: Counts<Q> + ?Sized, Q> Machine for AboveThresholdMachine<D, Q> {
+impl<D: Counts<Q> + ?Sized, Q, H: Hit> Machine for AboveThresholdMachine<D, Q, H> {
     type Query = Q;
-    type Answer = bool;
+    type Answer = H::Answer;
 
-    fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<bool, Fault> {
-        Ok(self.hit_by(&query, i128::from, coins)?.is_some())
+    fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<H::Answer, Fault> {
+        self.hit_by(&query, i128::from, coins)
     }
 }
 
@@ -303,7 +357,7 @@ impl<D: Inspect + ?Sized, Q> Inspect for AboveThresholdMachine<D, Q> {
 }
 
 // Shows neither the data nor the noisy threshold.
-crate::debug_fields!([D: ?Sized, Q] AboveThresholdMachine<D, Q>, "AboveThresholdMachine" { hits_left, .. });
+crate::debug_fields!([D: ?Sized, Q, H] AboveThresholdMachine<D, Q, H>, "AboveThresholdMachine" { hits_left, .. });
 
 /// The largest number whose cube is at most this, for numbers below 2^69.
 fn cube_root(number: u128) -> u128 {
@@ -431,8 +485,8 @@ mod tests {
     fn the_loss_is_shared_out_whole() {
         let scales = |search: &AboveThreshold<Predicate<Vec<u8>>, Replace>| {
             [
-                search.threshold_noise.closed_form(),
-                search.count_noise.closed_form(),
+                search.search.threshold_noise.closed_form(),
+                search.search.count_noise.closed_form(),
             ]
         };
         let laplace = |numerator, denominator| ClosedForm::DiscreteLaplace {

@@ -181,26 +181,16 @@ impl AddedNoise for GaussianNoise {
 impl GaussianNoise {
     /// For numbers that change by at most the root of this in the Euclidean norm.
     pub(super) fn for_square(loss: Gaussian, square: u128) -> Result<Self, MechanismError> {
-        let whole = |under| Ratio::new(square, under).ok_or(MechanismError::TooFine);
-        let (fact, variance) = match loss {
-            Gaussian::Rho(rho) | Gaussian::CountRho(rho) => {
-                let fact = match square {
-                    1 => Gaussian::CountRho(rho),
-                    _ => Gaussian::Rho(rho),
-                };
-                (fact, over(whole(2)?, rho)?)
-            }
-            Gaussian::Mu(mu) | Gaussian::CountMu(mu) => {
-                let fact = match square {
-                    1 => Gaussian::CountMu(mu),
-                    _ => Gaussian::Mu(mu),
-                };
-                (fact, over(over(whole(1)?, mu)?, mu)?)
-            }
+        let whole = Ratio::new(square, 1).ok_or(MechanismError::TooFine)?;
+        let fact = match (loss, square) {
+            (Gaussian::Rho(rho) | Gaussian::CountRho(rho), 1) => Gaussian::CountRho(rho),
+            (Gaussian::Rho(rho) | Gaussian::CountRho(rho), _) => Gaussian::Rho(rho),
+            (Gaussian::Mu(mu) | Gaussian::CountMu(mu), 1) => Gaussian::CountMu(mu),
+            (Gaussian::Mu(mu) | Gaussian::CountMu(mu), _) => Gaussian::Mu(mu),
         };
         Ok(Self {
             fact,
-            law: RoundedGaussian::new(variance)?,
+            law: RoundedGaussian::new(variance_for(loss, whole)?)?,
             square,
         })
     }
@@ -208,6 +198,17 @@ impl GaussianNoise {
     /// Δ².
     pub(super) fn square(&self) -> u128 {
         self.square
+    }
+}
+
+/// The variance of Gaussian noise with this loss, for a change of this square: Δ²/(2ρ) or Δ²/μ².
+pub(super) fn variance_for(loss: Gaussian, square: Ratio) -> Result<Ratio, MechanismError> {
+    match loss {
+        Gaussian::Rho(rho) | Gaussian::CountRho(rho) => {
+            let half = Ratio::new(1, 2).and_then(|half| square.checked_mul(half));
+            over(half.ok_or(MechanismError::TooFine)?, rho)
+        }
+        Gaussian::Mu(mu) | Gaussian::CountMu(mu) => over(over(square, mu)?, mu),
     }
 }
 

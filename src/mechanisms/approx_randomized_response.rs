@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::sampled_sum::happens;
 use super::{MechanismError, RandomizedResponse};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released};
-use crate::number::Delta;
-use crate::number::{Ratio, WideInterval};
+use crate::number::{Delta, Ratio, WideInterval};
 use crate::privacy::facts::Probabilistic;
 use crate::privacy::{Distance, EpsilonDelta, Prices, Private, Relation, UnknownLoss};
 

@@ -6,13 +6,13 @@ use super::contributes::tallied;
 use super::limit::BINS;
 use super::query::Norm;
 use super::{
-    About, Change, Contributes, Labels, MechanismError, Once, Partition, Query, RowRelation,
-    Statistic, Tally, Unavailable,
+    About, Change, Contributes, Contributions, Labels, MechanismError, Once, Partition, Query,
+    RowRelation, Statistic, Tally, Unavailable,
 };
 use crate::data::Dataset;
 use crate::machine::Description;
 use crate::noise::Noise;
-use crate::privacy::{AddRemove, UnknownLoss};
+use crate::privacy::UnknownLoss;
 
 /// A statistic that can be asked for in each group.
 pub trait Grouped<D: Dataset + ?Sized>: Contributes<D> {
@@ -74,13 +74,6 @@ pub struct By<S, P> {
     partition: P,
 }
 
-impl<S: Query<AddRemove>, P> By<S, P> {
-    /// The totals of one group.
-    fn each(&self) -> usize {
-        self.statistic.totals()
-    }
-}
-
 impl<S, D, L, R> Query<R> for By<S, Partition<D, L>>
 where
     S: Grouped<D>,
@@ -100,7 +93,11 @@ where
     }
 
     fn change(&self) -> Result<Change, MechanismError> {
-        BINS.check(self.partition.bins().saturating_mul(self.each()))?;
+        BINS.check(
+            self.partition
+                .bins()
+                .saturating_mul(self.statistic.totals()),
+        )?;
         if R::REPLACES {
             self.statistic.moved()
         } else {
@@ -109,13 +106,13 @@ where
     }
 
     fn totals(&self) -> usize {
-        self.partition.bins() * self.each()
+        self.partition.bins() * self.statistic.totals()
     }
 
     fn answer(&self, totals: &[i128]) -> Self::Answer {
-        let groups = totals.chunks_exact(self.each().max(1));
+        let groups = totals.chunks_exact(self.statistic.totals().max(1));
         let answers = groups.map(|totals| self.statistic.answer(totals));
-        self.partition.label(answers.collect())
+        self.partition.labels.label(answers.collect())
     }
 
     fn scale(&self) -> <S::Value as Statistic>::Scale {
@@ -155,36 +152,22 @@ where
     D: Dataset + ?Sized,
     L: Labels,
 {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        self.statistic
-            .contributions(data, records, numbers, unreadable);
+    /// Where the statistic says, in the totals of the group.
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let (groups, _) = self.partition.bin.values(data, records.clone());
+        let mut added = self.statistic.contributions(data, records);
+        for (place, group) in added.places.iter_mut().zip(groups) {
+            let inside = place.saturating_add(self.width()) <= self.statistic.totals();
+            *place = match inside && group < self.partition.bins() {
+                true => group * self.statistic.totals() + *place,
+                false => usize::MAX,
+            };
+        }
+        added
     }
 
     fn width(&self) -> usize {
         self.statistic.width()
-    }
-
-    /// Where the statistic says, in the totals of the group.
-    fn places(&self, data: &D, records: Range<usize>, places: &mut [usize]) {
-        let mut groups = vec![0; places.len()];
-        self.partition
-            .bin()
-            .read(data, records.clone(), &mut groups);
-        self.statistic.places(data, records, places);
-        for (place, group) in places.iter_mut().zip(groups) {
-            let inside = place.saturating_add(self.width()) <= self.each();
-            *place = if inside && group < self.partition.bins() {
-                group * self.each() + *place
-            } else {
-                usize::MAX
-            };
-        }
     }
 
     fn payable(&self) -> Result<(), UnknownLoss> {

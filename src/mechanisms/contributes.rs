@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Query;
 use super::limit::PAID_COORDINATES;
+use super::query::Norm;
 use crate::compose::Payers;
 use crate::data::{CHUNK, Dataset, each, pieces};
 use crate::privacy::{AddRemove, UnknownLoss};
@@ -15,39 +16,27 @@ use crate::privacy::{AddRemove, UnknownLoss};
 ///
 /// # What an implementer owes
 ///
-/// The totals are the sums of what is written here, and what one record adds is within
+/// The totals are the sums of what is said here, and what one record adds is within
 /// [`Query::change`]. It depends on the record alone.
 pub trait Contributes<D: ?Sized>: Query<AddRemove> {
-    /// Writes what these records add, one after the other, [`width`](Self::width) numbers for each.
-    /// `unreadable` is told which of them, from 0, cannot be read, and what is written for those has
-    /// a fixed meaning.
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    );
+    /// What these records add.
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions;
 
     /// How many numbers a record adds.
     fn width(&self) -> usize {
         self.totals()
     }
 
-    /// Writes for each record to which totals it adds: from which on. Beyond the last is nowhere.
-    fn places(&self, _data: &D, _records: Range<usize>, places: &mut [usize]) {
-        places.fill(0);
-    }
-
-    /// Adds what these records can pay for.
-    fn take<N: Norm>(
+    /// Adds what these records can pay for, by this norm of what they add.
+    fn take(
         &self,
         data: &D,
         records: Range<usize>,
+        norm: Norm,
         payers: &mut Payers<'_>,
         totals: &mut [i128],
     ) {
-        take_each::<N, D>(self, data, records, payers, totals);
+        take_each(self, data, records, norm, payers, totals);
     }
 
     /// Whether records can pay for it.
@@ -65,46 +54,57 @@ pub trait Contributes<D: ?Sized>: Query<AddRemove> {
     }
 }
 
-/// What a record's numbers cost.
-#[doc(hidden)]
-pub trait Norm {
-    /// Whether records pay by squares.
-    const SQUARES: bool;
-
-    /// The sum of the numbers, or of their squares.
-    fn size(numbers: &[i128]) -> u64;
-
-    /// Makes them smaller, toward zero, until their size is at most what is allowed, and says what
-    /// it is then.
-    fn shrink(numbers: &mut [i128], size: u64, allowed: u64) -> u64;
+/// What records add to the totals, [`width`](Contributes::width) numbers each.
+///
+/// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
+pub struct Contributions {
+    /// The numbers, record after record.
+    pub numbers: Vec<i128>,
+    /// For each record, to which totals it adds: from which on. Beyond the last is nowhere.
+    pub places: Vec<usize>,
+    /// Which of the records, from 0, cannot be read. What they add has a fixed meaning, and where each
+    /// record pays for itself they add nothing.
+    pub unreadable: Vec<usize>,
 }
 
+impl Contributions {
+    /// From the first total on, for this number of records.
+    #[must_use]
+    pub fn new(records: usize, numbers: Vec<i128>, unreadable: Vec<usize>) -> Self {
+        let places = vec![0; records];
+        Self {
+            numbers,
+            places,
+            unreadable,
+        }
+    }
+}
+
+// Not the numbers, which are data.
+crate::debug_fields!([] Contributions, "Contributions");
+
 /// What [`Contributes::take`] does by default.
-pub(super) fn take_each<N: Norm, D: ?Sized>(
+pub(super) fn take_each<D: ?Sized>(
     query: &impl Contributes<D>,
     data: &D,
     records: Range<usize>,
+    norm: Norm,
     payers: &mut Payers<'_>,
     totals: &mut [i128],
 ) {
     let width = query.width().max(1);
-    let mut numbers = vec![0; records.len() * width];
-    let mut places = vec![0; records.len()];
-    query.places(data, records.clone(), &mut places);
-    let mut unreadable = Vec::new();
-    query.contributions(data, records, &mut numbers, &mut |row| unreadable.push(row));
-    for row in unreadable {
-        let numbers = numbers.chunks_exact_mut(width).nth(row);
+    let mut added = query.contributions(data, records);
+    for row in added.unreadable {
+        let numbers = added.numbers.chunks_exact_mut(width).nth(row);
         numbers.unwrap_or_default().fill(0);
     }
-    for (numbers, place) in numbers.chunks_exact_mut(width).zip(places) {
+    for (numbers, place) in added.numbers.chunks_exact_mut(width).zip(added.places) {
         let totals = at(totals, place, width);
-        let size = if totals.is_empty() {
-            0
-        } else {
-            N::size(numbers)
+        let size = match totals.is_empty() {
+            true => 0,
+            false => norm.size(numbers),
         };
-        let paid = payers.charge_or(size, |allowed| N::shrink(numbers, size, allowed));
+        let paid = payers.charge_or(size, |allowed| norm.shrink(numbers, size, allowed));
         if paid > 0 {
             add(totals, numbers);
         }
@@ -135,16 +135,10 @@ where
     let width = query.width().max(1);
     let size = (CHUNK / width).max(1);
     let tally = |range: Range<usize>, totals: &mut [i128]| {
-        let mut numbers = vec![0; size * width];
-        let mut places = vec![0; size];
         for start in range.clone().step_by(size) {
-            let chunk = start..range.end.min(start + size);
-            let places = places.get_mut(..chunk.len()).unwrap_or_default();
-            let numbers = numbers.get_mut(..chunk.len() * width).unwrap_or_default();
-            query.places(data, chunk.clone(), places);
-            query.contributions(data, chunk, numbers, &mut |_| ());
-            for (numbers, place) in numbers.chunks_exact(width).zip(places) {
-                add(at(totals, *place, width), numbers);
+            let added = query.contributions(data, start..range.end.min(start + size));
+            for (numbers, place) in added.numbers.chunks_exact(width).zip(added.places) {
+                add(at(totals, place, width), numbers);
             }
         }
     };

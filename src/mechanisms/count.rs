@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::statistic::fitted;
 use super::{
-    Change, Contributes, Counts, Grouped, MechanismError, Noised, Once, Query, RowRelation, Source,
-    Tally, Unavailable,
+    Change, Contributes, Contributions, Counts, Grouped, MechanismError, Noised, Once, Query,
+    RowRelation, Source, Tally, Unavailable,
 };
 use crate::data::{Dataset, Predicate};
 use crate::machine::{Description, DomainMismatch, Public};
@@ -87,19 +87,10 @@ impl<D: Counts<P> + ?Sized, P: Source, R: RowRelation> Tally<D, R> for Count<P> 
 }
 
 impl<D: Dataset + ?Sized> Contributes<D> for Count<Predicate<D>> {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        totals: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        let mut counted = vec![false; records.len()];
-        self.question
-            .read_or(data, records, &mut counted, unreadable);
-        for (total, counted) in totals.iter_mut().zip(counted) {
-            *total = counted.into();
-        }
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let (counted, unreadable) = self.question.values(data, records);
+        let numbers = counted.iter().map(|counted| (*counted).into());
+        Contributions::new(counted.len(), numbers.collect(), unreadable)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::added_noise::variance_for;
 use super::factorization::{Factorization, product};
 use super::least_loss::least_loss;
 use super::noised::Starts;
 use super::statistic::{clamped, fitted};
 use super::{
     AddedNoise, Change, CountsBy, GaussianLoss, GaussianNoise, MechanismError, Noised, Query,
-    RowRelation, Source, over,
+    RowRelation, Source,
 };
 use crate::data::Attribute;
 use crate::machine::{Coins, Description, DomainMismatch, Fault, Machine, Public, PublicView};
@@ -155,8 +156,9 @@ impl<A: Source, R: RowRelation> Noised<Factorized<A>, GaussianNoise, R> {
             let matrix = Arc::clone(&matrix);
             Self::with(time.clone(), horizon, matrix, Gaussian::Rho(rho))
         };
-        let (_, made) = least_loss(make, |made| made.noise().is_within(within, confidence))?;
-        Ok(made)
+        least_loss(make, |made: &Self| {
+            made.noise().is_within(within, confidence)
+        })
     }
 
     fn with(
@@ -167,14 +169,7 @@ impl<A: Source, R: RowRelation> Noised<Factorized<A>, GaussianNoise, R> {
     ) -> Result<Self, MechanismError> {
         let noise = GaussianNoise::for_square(loss, square::<R>(&matrix))?;
         let variance = noise.law().variance();
-        let total = total::<R>(&matrix)?;
-        let total = match loss {
-            Gaussian::Rho(rho) | Gaussian::CountRho(rho) => {
-                let half = Ratio::new(1, 2).and_then(|half| total.checked_mul(half));
-                over(half.ok_or(MechanismError::TooFine)?, rho)?
-            }
-            Gaussian::Mu(mu) | Gaussian::CountMu(mu) => over(over(total, mu)?, mu)?,
-        };
+        let total = variance_for(loss, total::<R>(&matrix)?)?;
         if variance.numerator() / variance.denominator() >= 1 << (2 * DEVIATION_BITS) {
             return Err(MechanismError::TooSmall);
         }

@@ -1,6 +1,6 @@
 use super::super::Accuracy;
+use super::super::continual_count::{largest_change, most_nodes};
 use super::super::factorization::square_root;
-use super::super::tree::{largest_change, most_nodes};
 use super::*;
 use crate::machine::{CoinSource, NotPrivateSeededCoins};
 use crate::prelude::*;

@@ -1,12 +1,11 @@
 //! The number of rows in each bin.
 
-use std::num::NonZeroU64;
 use std::ops::Range;
 
 use super::statistic::clamped;
 use super::{
-    Change, Contributes, Labels, MechanismError, Once, Partition, Query, RowRelation, Tally,
-    Unavailable,
+    Change, Contributes, Contributions, Labels, MechanismError, Once, Partition, Query,
+    RowRelation, Tally, Unavailable,
 };
 use crate::data::{Bins, Dataset};
 use crate::machine::Description;
@@ -62,8 +61,7 @@ impl<D: ?Sized, L: Labels, R: RowRelation> Query<R> for Histogram<Partition<D, L
     type Value = i64;
 
     fn change(&self) -> Result<Change, MechanismError> {
-        let more = u64::from(R::REPLACES);
-        Ok(Change::places(NonZeroU64::MIN.saturating_add(more)))
+        Ok(Change::of_counts::<R>())
     }
 
     fn totals(&self) -> usize {
@@ -72,7 +70,7 @@ impl<D: ?Sized, L: Labels, R: RowRelation> Query<R> for Histogram<Partition<D, L
 
     fn answer(&self, totals: &[i128]) -> Self::Answer {
         let counts = totals.iter().map(|total| clamped(*total));
-        self.partition.label(counts.collect())
+        self.partition.labels.label(counts.collect())
     }
 
     fn scale(&self) {}
@@ -85,7 +83,7 @@ impl<D: ?Sized, L: Labels, R: RowRelation> Query<R> for Histogram<Partition<D, L
 impl<D: Dataset + ?Sized, L: Labels, R: RowRelation> Tally<D, R> for Histogram<Partition<D, L>> {
     fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
         let mut bins = Bins::new(totals.len());
-        self.partition.bin().fold(data, &mut bins);
+        self.partition.bin.fold(data, &mut bins);
         for (total, count) in totals.iter_mut().zip(bins.counts()) {
             *total = (*count).into();
         }
@@ -94,23 +92,19 @@ impl<D: Dataset + ?Sized, L: Labels, R: RowRelation> Tally<D, R> for Histogram<P
 }
 
 impl<D: Dataset + ?Sized, L: Labels> Contributes<D> for Histogram<Partition<D, L>> {
-    fn contributions(
-        &self,
-        _: &D,
-        _: Range<usize>,
-        numbers: &mut [i128],
-        _: &mut dyn FnMut(usize),
-    ) {
-        numbers.fill(1);
+    /// A row that cannot be read is in no bin.
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let numbers = vec![1; records.len()];
+        let (places, unreadable) = self.partition.bin.values(data, records);
+        Contributions {
+            numbers,
+            places,
+            unreadable,
+        }
     }
 
     fn width(&self) -> usize {
         1
-    }
-
-    /// A row that cannot be read is in no bin.
-    fn places(&self, data: &D, records: Range<usize>, places: &mut [usize]) {
-        self.partition.bin().read(data, records, places);
     }
 }
 

@@ -129,24 +129,18 @@ impl Moment for NoisyMean {
     /// If both sums are within a of the truth, the mean of n rows is within a/(n − 2a/w) of it; where
     /// the number of rows is public, within a/n. Rounding the values adds half a step.
     fn for_rows(accuracy: &MomentAccuracy<Self>, rows: u64) -> f64 {
-        let MomentAccuracy {
-            each,
-            scale,
-            size_is_public,
-            ..
-        } = *accuracy;
+        let scale = accuracy.scale;
         let width = Interval::whole(scale.width.get().into());
-        let error = each.map_or(width, |each| {
+        let error = accuracy.each.map_or(width, |each| {
             let each = Interval::whole(each);
-            let counted = if size_is_public {
-                Interval::whole(rows.into())
-            } else {
-                Interval::whole(rows.into()) - Interval::TWO * each / width
+            let rows = Interval::whole(rows.into());
+            let counted = match accuracy.size_is_public {
+                true => rows,
+                false => rows - Interval::TWO * each / width,
             };
-            if counted.low() > 0.0 {
-                (each / counted).min(width)
-            } else {
-                width
+            match counted.low() > 0.0 {
+                true => (each / counted).min(width),
+                false => width,
             }
         });
         match scale.rounding() {

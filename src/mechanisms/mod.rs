@@ -135,14 +135,11 @@ mod sum;
 #[cfg(feature = "table")]
 pub mod table;
 mod threshold_histogram;
-mod tree;
 mod variance;
 mod vector_sum;
 mod weights;
 
 pub use above_threshold::AboveThreshold;
-#[doc(hidden)] // Machines have no methods of their own: what starts them is documented.
-pub use above_threshold::AboveThresholdMachine;
 pub use accuracy::Accuracy;
 pub use approx_randomized_response::{ApproxRandomizedResponse, Response};
 pub use by::{By, Grouped};
@@ -156,8 +153,6 @@ pub use count::{Count, NoisyCount};
 pub use error::MechanismError;
 pub use estimate::{About, Estimate, Estimates};
 pub use factorized_count::FactorizedContinualCount;
-#[doc(hidden)]
-pub use factorized_count::FactorizedCountMachine;
 pub use gradient_descent::{Descent, GradientDescent, Objective};
 pub use histogram::Histogram;
 pub use lattice::Lattice;
@@ -170,27 +165,20 @@ pub use on_rows::OnRows;
 pub use partition::Partition;
 pub use proportion::Proportion;
 pub use query::QueryExt;
-#[doc(hidden)]
-pub use query_answerer::QueryAnswererMachine;
 pub use query_answerer::{Priced, Pricing, QueryAnswerer};
 pub use randomized_response::RandomizedResponse;
 pub use real_range::RealRange;
 pub use sampled_sum::SampledGaussianSum;
-#[doc(hidden)]
-pub use sparse_vector::SparseVectorMachine;
 pub use sparse_vector::{SparseVector, SparseVectorAccuracy};
 pub use sum::Sum;
 pub use threshold_histogram::{
-    GaussianThresholdHistogram, KeyHistogram, KeyNoise, KeyOf, KeySource, ThresholdAccuracy,
-    ThresholdHistogram,
+    GaussianThresholdHistogram, KeyHistogram, ThresholdAccuracy, ThresholdHistogram,
 };
-#[doc(hidden)]
-pub use tree::ContinualCountMachine;
 pub use variance::{NoisyVariance, Variance};
 pub use vector_sum::VectorSum;
 
 use added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceNoise};
-use contributes::Contributes;
+use contributes::{Contributes, Contributions};
 use moments::SumScale;
 use partition::Labels;
 use query::{Change, Once, Query, RowRelation, Tally, Under, apart};
@@ -198,12 +186,13 @@ use question::{Counts, Domain};
 use source::{CountsBy, Source};
 use statistic::Statistic;
 use sum::Summand;
+#[cfg(feature = "table")]
+use threshold_histogram::KeySource;
 
 #[cfg(doc)]
 use crate::data::Dataset;
 use crate::data::{Unavailable, clip};
-use crate::number::Ratio;
-use crate::number::{Quantity, Unit};
+use crate::number::{Quantity, Ratio, Unit};
 #[cfg(doc)]
 use crate::privacy::{
     Prices, RestatedAt,

@@ -6,8 +6,8 @@ use std::ops::{Range, RangeInclusive};
 
 use super::real_range::Steps;
 use super::{
-    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
-    Statistic, Summand, Tally, Unavailable,
+    About, Change, Contributes, Contributions, Grouped, MechanismError, Once, Query, RealRange,
+    RowRelation, Statistic, Summand, Tally, Unavailable,
 };
 use crate::data::{Attribute, Dataset, steps_of};
 use crate::machine::Description;
@@ -114,34 +114,24 @@ where
 {
     fn tally(&self, data: &D, totals: &mut [i128]) -> Result<(), Unavailable> {
         let sums = V::sum(&self.attribute, &self.range, data, R::REPLACES);
-        totals
-            .iter_mut()
-            .zip(sums)
-            .for_each(|(total, sum)| *total = sum);
+        for (total, sum) in totals.iter_mut().zip(sums) {
+            *total = sum;
+        }
         Ok(())
     }
 }
 
 impl<D: Dataset + ?Sized, V: Moment> Contributes<D> for Moments<Attribute<D, f64>, V> {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        let mut read = vec![0.0; records.len()];
-        self.attribute.read_or(data, records, &mut read, unreadable);
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let (values, unreadable) = self.attribute.values(data, records);
         let steps = self.range.steps();
         let (low, high) = steps.range().into_inner();
-        for (numbers, read) in numbers.chunks_exact_mut(V::SUMS).zip(read) {
-            let number = steps_of(read, steps.per_unit()).clamp(low, high);
+        let rows = values.iter().flat_map(|value| {
+            let number = steps_of(*value, steps.per_unit()).clamp(low, high);
             let row = V::row(number.abs_diff(low).into(), high.abs_diff(number).into());
-            numbers
-                .iter_mut()
-                .zip(row)
-                .for_each(|(number, row)| *number = row);
-        }
+            row.into_iter().take(V::SUMS)
+        });
+        Contributions::new(values.len(), rows.collect(), unreadable)
     }
 }
 
@@ -161,20 +151,8 @@ impl SumScale {
     pub(super) fn new<R: RowRelation>(range: &RealRange) -> Self {
         Self {
             steps: range.steps(),
-            ends: range.ends(),
+            ends: range.stated().into_inner(),
             size_is_public: R::REPLACES,
-        }
-    }
-
-    /// With this confidence for all noisy sums together (the union bound).
-    fn accuracy<V: Moment>(self, noise: Noise, confidence: Confidence) -> MomentAccuracy<V> {
-        let noisy = V::SUMS - usize::from(self.size_is_public);
-        let each = confidence.for_each_of(noisy as u64);
-        MomentAccuracy {
-            each: each.map(|each| noise.steps_within(each)),
-            scale: self.steps,
-            size_is_public: self.size_is_public,
-            value: PhantomData,
         }
     }
 }
@@ -211,12 +189,16 @@ impl<V: Moment> Statistic for V {
     /// How far, and of how many rows.
     type Within = (f64, u64);
 
-    fn in_steps(_: SumScale, noise: Noise) -> Noise {
-        noise
-    }
-
+    /// With this confidence for all noisy sums together (the union bound).
     fn distance(scale: SumScale, noise: Noise, confidence: Confidence) -> MomentAccuracy<V> {
-        scale.accuracy(noise, confidence)
+        let noisy = V::SUMS - usize::from(scale.size_is_public);
+        let each = confidence.for_each_of(noisy as u64);
+        MomentAccuracy {
+            each: each.map(|each| noise.steps_within(each)),
+            scale: scale.steps,
+            size_is_public: scale.size_is_public,
+            value: PhantomData,
+        }
     }
 
     fn is_distance((within, _): (f64, u64)) -> bool {
@@ -240,6 +222,6 @@ impl<V: Moment> Statistic for V {
         noise: Noise,
         confidence: Confidence,
     ) -> (f64, RangeInclusive<f64>) {
-        self.between(scale, scale.accuracy::<V>(noise, confidence).each)
+        self.between(scale, V::distance(scale, noise, confidence).each)
     }
 }

@@ -3,19 +3,19 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::above_threshold::AboveThreshold;
+use super::above_threshold::{AboveThreshold, AboveThresholdMachine};
 use super::least_loss::least_loss;
 use super::limit::DOMAIN;
+use super::sparse_vector::WithCounts;
 use super::statistic::around;
-use super::weights::{Gap, Side, Weights};
+use super::weights::Weights;
 use super::{
     About, Accuracy, Counts, Domain, Estimates, MechanismError, RowRelation, Source, SparseVector,
-    SparseVectorAccuracy, SparseVectorMachine, shown, states,
+    SparseVectorAccuracy, shown, states,
 };
 use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Machine, Mechanism, Public, ReleasesOnly,
 };
-use crate::middle::Postprocessed;
 use crate::number::{Confidence, Epsilon};
 use crate::privacy::Replace;
 use crate::privacy::facts::Pure;
@@ -65,8 +65,8 @@ use crate::privacy::facts::Pure;
 ///   above the guess by the threshold, and whether it is below by as much. Either difference changes
 ///   by at most one with a row, and one may rise while the other falls: so its noise is that for
 ///   [`Replace`], which covers added and removed rows too;
-/// - what asks it is a person in the middle, which knows the guess and not the data (Haney et al.
-///   2.17).
+/// - what asks it is a person in the middle, which knows the guess and on which side it was found to be
+///   wrong, and not the data (Haney et al. 2.17).
 ///
 /// How far an answer is from the truth, if there is one: [`Accuracy`]. How many updates it takes: if each update is made where the guess is wrong by at least α of all rows, there are
 /// at most 4·ln(domain)/α² of them: the divergence of the data from the guess is at most ln(domain)
@@ -78,7 +78,7 @@ use crate::privacy::facts::Pure;
 #[doc(alias = "synthetic data")]
 pub struct MultiplicativeWeights<U, Q> {
     search: SparseVector<Q, Replace>,
-    weights: Weights<U, Q>,
+    weights: Weights<U>,
 }
 
 impl<U: Domain<Q>, Q: Source> MultiplicativeWeights<U, Q> {
@@ -114,9 +114,10 @@ impl<U: Domain<Q>, Q: Source> MultiplicativeWeights<U, Q> {
         if epsilon == Epsilon::ZERO {
             return Err(MechanismError::NoLoss("epsilon"));
         }
+        let rate = f64::from(threshold) / f64::from(rows) / 2.0;
         Ok(Self {
             search: search(threshold, updates, epsilon)?,
-            weights: Weights::new(domain, rows, f64::from(threshold) / f64::from(rows) / 2.0),
+            weights: Weights::new(domain, rows, rate),
         })
     }
 
@@ -142,7 +143,7 @@ impl<U: Domain<Q>, Q: Source> MultiplicativeWeights<U, Q> {
         let is_enough = |made: &SparseVector<Q, Replace>| {
             distance(made, confidence).is_some_and(|distance| distance <= within)
         };
-        let (epsilon, _) = least_loss(make, is_enough)?;
+        let Pure { epsilon } = least_loss(make, is_enough)?.fact;
         Self::new(domain, rows, threshold, updates, epsilon)
     }
 }
@@ -208,15 +209,17 @@ where
     U: Domain<Q>,
     Q: Source,
 {
-    type Machine = Postprocessed<Weights<U, Q>, GapSearch<D, Q>>;
+    type Machine = MultiplicativeWeightsMachine<D, U, Q>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let search = GapSearch(self.search.start(data, coins)?);
-        Ok(Postprocessed::new(self.weights.clone(), search))
+        Ok(MultiplicativeWeightsMachine {
+            search: self.search.start(data, coins)?,
+            weights: self.weights.clone(),
+        })
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        let example = self.weights.example();
+        let example = self.weights.domain.example();
         example.map_or(Ok(()), |question| D::check(data, &question))
     }
 
@@ -251,32 +254,47 @@ shown!(impl[U, Q] MultiplicativeWeights<U, Q>);
 
 crate::clone_fields!([U, Q] MultiplicativeWeights<U, Q> { search, weights });
 
-/// A running sparse vector that is asked about [`Gap`]s: the noisy count, where the gap looks
-/// large.
-#[derive(Debug)]
-pub struct GapSearch<D: ?Sized, Q>(SparseVectorMachine<D, Q>);
+/// A running [`MultiplicativeWeights`]: the sparse vector is asked whether the count is above the guess, and
+/// then whether it is below.
+pub struct MultiplicativeWeightsMachine<D: ?Sized, U, Q> {
+    search: AboveThresholdMachine<D, Q, WithCounts>,
+    weights: Weights<U>,
+}
 
-impl<D: Counts<Q> + ?Sized, Q> Machine for GapSearch<D, Q> {
-    type Query = Gap<Q>;
-    type Answer = Option<i64>;
+impl<D: Counts<Q> + ?Sized, U: Domain<Q>, Q> Machine for MultiplicativeWeightsMachine<D, U, Q> {
+    type Query = Q;
+    type Answer = i64;
 
-    fn step(&mut self, gap: Gap<Q>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
-        let above = |count: u64| i128::from(count) - i128::from(gap.guess);
-        match gap.side {
-            Side::Above => self.0.count_by(&gap.question, above, coins),
-            Side::Below => self.0.count_by(&gap.question, |count| -above(count), coins),
+    fn step(&mut self, question: Q, coins: &mut Coins<'_>) -> Result<i64, Fault> {
+        self.weights.domain.check(&question)?;
+        let guess = self.weights.guess(&question);
+        for side in [1, -1] {
+            let gap = |count: u64| i128::from(side) * (i128::from(count) - i128::from(guess));
+            // The code of the domain and of the data has run: it may have seen a later launch, or made one.
+            coins.check()?;
+            let hit = coins.guarded(|coins| self.search.hit_by(&question, gap, coins))?;
+            if let Some(count) = hit {
+                // By the side alone: what was released is said, and nothing is computed from it.
+                self.weights.update(&question, side);
+                return Ok(count);
+            }
         }
+        Ok(guess)
     }
 }
+
+crate::debug_fields!([D: ?Sized, U, Q] MultiplicativeWeightsMachine<D, U, Q>, "MultiplicativeWeightsMachine" { search, .. });
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Predicate;
-    use crate::machine::CoinSource;
-    use crate::machine::NotPrivateSeededCoins;
+    use crate::machine::{
+        CoinSource, CoinsError, Law, NotPrivateSeededCoins, Stop, StopToken, Stopper,
+    };
     use crate::privacy::{AddRemove, Private, PureDp, Relation};
     use crate::tests::exact::{answers, rows_of, violation};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn epsilon(text: &str) -> Epsilon {
         text.parse().unwrap()
@@ -284,37 +302,37 @@ mod tests {
 
     /// Says whether gaps look large, and hides the counts.
     struct Hits<R>(SparseVector<Predicate<Vec<u8>>, R>);
-    struct Hitting(GapSearch<Vec<u8>, Predicate<Vec<u8>>>);
+    struct Hitting(AboveThresholdMachine<Vec<u8>, Predicate<Vec<u8>>, WithCounts>);
+
+    /// How far the ones are above a guess, or below it.
+    #[derive(Clone, Copy, Debug)]
+    struct Gap {
+        guess: i128,
+        side: i128,
+    }
 
     impl<R: Relation> Mechanism<Vec<u8>> for Hits<R> {
         type Machine = Hitting;
 
         fn start(&self, data: &Arc<Vec<u8>>, coins: &mut Coins<'_>) -> Result<Hitting, Fault> {
-            Ok(Hitting(GapSearch(self.0.start(data, coins)?)))
+            Ok(Hitting(self.0.start(data, coins)?))
         }
     }
 
     impl Machine for Hitting {
-        type Query = Gap<Predicate<Vec<u8>>>;
+        type Query = Gap;
         type Answer = bool;
 
-        fn step(
-            &mut self,
-            gap: Gap<Predicate<Vec<u8>>>,
-            coins: &mut Coins<'_>,
-        ) -> Result<bool, Fault> {
-            Ok(self.0.step(gap, coins)?.is_some())
+        fn step(&mut self, gap: Gap, coins: &mut Coins<'_>) -> Result<bool, Fault> {
+            let value = |count: u64| gap.side * (i128::from(count) - gap.guess);
+            Ok(self.0.hit_by(&rows_of(1), value, coins)?.is_some())
         }
     }
 
     /// The first threshold at which the comparisons' answers surely differ by more than what the
     /// comparisons are said to lose, where less than one in a hundred is cut from the noise.
     fn worst<R: RowRelation>(relation: R, pair: [&[u8]; 2]) -> Option<i64> {
-        let gaps = [(0, Side::Above), (1, Side::Below)].map(|(guess, side)| Gap {
-            question: rows_of(1),
-            guess,
-            side,
-        });
+        let gaps = [(0, 1), (1, -1)].map(|(guess, side)| Gap { guess, side });
         (0..=2).find(|&threshold| {
             let (one, two) = (epsilon("1"), epsilon("2"));
             let search = AboveThreshold::with_shares(relation, threshold, 1, one, two).unwrap();
@@ -389,6 +407,88 @@ mod tests {
         assert_eq!(round(), last);
         assert_ne!(first, last);
         assert_eq!(mechanism.weights.rate, 0.1);
+    }
+
+    /// What it promises with `ReleasesOnly`.
+    #[test]
+    fn weights_do_not_depend_on_the_count_that_is_told() {
+        /// Noise of zero in comparisons, and then this on the count.
+        struct Noise(Vec<i128>);
+
+        impl CoinSource for Noise {
+            fn uniform(&mut self, _: std::num::NonZeroU64) -> Result<u64, CoinsError> {
+                Err(CoinsError::TapeEnds)
+            }
+
+            fn draw(&mut self, _: &dyn Law) -> Result<i128, CoinsError> {
+                self.0.pop().ok_or(CoinsError::TapeEnds)
+            }
+        }
+
+        // All rows are ones, and a quarter of them is guessed; or no row is.
+        let moved = |rows: u8, noise: i128, draws: usize| {
+            let mechanism =
+                MultiplicativeWeights::new(vec![1_u8, 2, 3, 4], 100, 10, 1, epsilon("1")).unwrap();
+            let mut noise = Noise([vec![noise], vec![0; draws]].concat());
+            let data = Arc::new(vec![rows; 100]);
+            let mut coins = Coins::new(&mut noise);
+            let mut machine = mechanism.start(&data, &mut coins).unwrap();
+            let told = machine.step(rows_of(1), &mut coins).unwrap();
+            (told, machine.weights.guess(&rows_of(1)))
+        };
+        for noise in [0, 3, -1000, 1 << 40] {
+            let told = noise as i64;
+            // 25 times e^0.05, and e^-0.05, over the new total.
+            assert_eq!(moved(1, noise, 2), (100 + told, 26));
+            assert_eq!(moved(2, noise, 3), (told, 24));
+        }
+    }
+
+    /// Guesses that a condition holds of no row, and may stop whoever asks for the guess.
+    struct StopsAt {
+        domain: bool,
+        stopper: Stopper,
+    }
+
+    impl Domain<Predicate<Vec<u8>>> for Arc<StopsAt> {
+        fn size(&self) -> usize {
+            1
+        }
+
+        fn holds(&self, _: &Predicate<Vec<u8>>, _: usize) -> bool {
+            if self.domain {
+                self.stopper.stop(Stop::Frozen);
+            }
+            false
+        }
+    }
+
+    /// Code of the domain or of the data may learn of a later launch: no answer comes after that.
+    #[test]
+    fn what_is_stopped_while_it_is_asked_does_not_answer() {
+        // Whether the data was read, where one of the two stops it.
+        for (domain, reads) in [(true, false), (false, true)] {
+            let (token, stopper) = StopToken::default().extended();
+            let stops = Arc::new(StopsAt { domain, stopper });
+            let read = Arc::new(AtomicBool::new(false));
+            let (reading, at_data) = (Arc::clone(&read), Arc::clone(&stops));
+            let all = Predicate::new("all", move |_: &u8| {
+                reading.store(true, Ordering::Relaxed);
+                at_data.stopper.stop(Stop::Frozen);
+                true
+            });
+            let mechanism = MultiplicativeWeights::new(stops, 100, 10, 1, epsilon("1e9")).unwrap();
+            let mut source = NotPrivateSeededCoins::new(5);
+            let coins: &mut Coins<'_> = &mut source.coins();
+            let data = Arc::new(vec![1_u8; 100]);
+            let answer = coins.under(&token, |coins| {
+                let mut machine = mechanism.start(&data, coins)?;
+                machine.step(all, coins)
+            });
+            // All rows are above the guess, and their number would be said at once.
+            assert_eq!(answer, Err(Fault::Stopped(Stop::Frozen)));
+            assert_eq!(read.load(Ordering::Relaxed), reads);
+        }
     }
 
     #[test]

@@ -108,9 +108,7 @@ pub trait Starts<D: ?Sized, Q, N, R> {
     /// # Errors
     ///
     /// As there.
-    fn check(_query: &Q, _data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        Ok(())
-    }
+    fn check(query: &Q, data: Public<'_, D>) -> Result<(), DomainMismatch>;
 }
 
 impl<D, Q, N, R> Starts<D, Q, N, R> for Once

@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{About, Accuracy, Estimates};
+use super::{About, Accuracy, Estimates, RowRelation, apart};
 use crate::data::{People, UNBOUNDED};
 use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, ReleasesOnly,
 };
 use crate::number::Confidence;
-use crate::privacy::{AddRemove, Distance, Measure, Private, Replace, UnknownLoss, checked_under};
+use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss, checked_under};
 
 /// A mechanism on rows, to be launched on [`People`] who have at most `K` of them.
 ///
@@ -114,27 +114,23 @@ fn steps<const K: u64>(times: u64, people: Distance) -> Result<Distance, Unknown
     Distance::new(steps).ok_or(UnknownLoss("a person must be allowed at least one row"))
 }
 
-macro_rules! states_for {
-    ($($R:ty: $times:literal)*) => {$(
-        impl<Me, M, const K: u64> Private<Me, $R> for OnRows<M, K>
-        where
-            Me: Measure,
-            M: Private<Me, AddRemove>,
-        {
-            fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-                Private::<Me, $R>::loss_at(self, measure, Distance::NEIGHBOURS)
-            }
+impl<Me, M, R, const K: u64> Private<Me, R> for OnRows<M, K>
+where
+    Me: Measure,
+    M: Private<Me, AddRemove>,
+    R: RowRelation,
+{
+    fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
+        Private::<Me, R>::loss_at(self, measure, Distance::NEIGHBOURS)
+    }
 
-            fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-                let rows = steps::<K>($times, distance)?;
-                // Neighbours here may be several steps apart there, where no dataset comes first.
-                checked_under::<AddRemove, _>(measure, self.0.loss_at(measure, rows)?, rows)
-            }
-        }
-    )*};
+    /// One who is replaced is removed, and another is added.
+    fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
+        let rows = steps::<K>(apart::<R>(), distance)?;
+        // Neighbours here may be several steps apart there, where no dataset comes first.
+        checked_under::<AddRemove, _>(measure, self.0.loss_at(measure, rows)?, rows)
+    }
 }
-
-states_for! { AddRemove: 1  Replace: 2 }
 
 #[cfg(test)]
 mod tests {

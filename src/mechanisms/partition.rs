@@ -45,8 +45,9 @@ use crate::machine::Description;
 /// the rows: so this holds whatever the comparison or the hash function does, as long as it always
 /// does the same. A row on which it panics is in no bin.
 pub struct Partition<D: ?Sized, L = Numbered> {
-    bin: Attribute<D, usize>,
-    labels: L,
+    /// The bin of each row, or a number that no bin has.
+    pub(super) bin: Attribute<D, usize>,
+    pub(super) labels: L,
 }
 
 /// What the bins of a [`Partition`] are called: with a value for each bin, the labels make an answer.
@@ -240,20 +241,9 @@ impl<D: ?Sized, L: Labels> Partition<D, L> {
         self.labels.bins()
     }
 
-    pub(super) fn label<V>(&self, values: Vec<V>) -> L::Of<V> {
-        self.labels.label(values)
-    }
-
     pub(super) fn describe(&self, description: Description) -> Description {
         let described = description.with("bin", self.bin.name());
         described.with("bins", self.labels.listed())
-    }
-}
-
-impl<D: ?Sized, L> Partition<D, L> {
-    /// The bin of each row, or a number that no bin has.
-    pub(super) fn bin(&self) -> &Attribute<D, usize> {
-        &self.bin
     }
 }
 
@@ -276,8 +266,10 @@ mod tests {
 
     fn counts<L: Labels>(partition: &Partition<Rows, L>, rows: &[u8]) -> L::Of<i64> {
         let mut bins = Bins::new(partition.bins());
-        partition.bin().fold(&rows.to_vec(), &mut bins);
-        partition.label(bins.counts().iter().map(|count| *count as i64).collect())
+        partition.bin.fold(&rows.to_vec(), &mut bins);
+        partition
+            .labels
+            .label(bins.counts().iter().map(|count| *count as i64).collect())
     }
 
     /// A key whose own code panics on 99.

@@ -1,13 +1,12 @@
 //! The share of records that satisfy a condition.
 
-use std::num::NonZeroU64;
 use std::ops::Range;
 
 use super::contributes::tallied;
 use super::moments::Moment;
 use super::{
-    Change, Contributes, Grouped, MechanismError, NoisyMean, Once, Query, RealRange, RowRelation,
-    SumScale, Tally, Unavailable,
+    Change, Contributes, Contributions, Grouped, MechanismError, NoisyMean, Once, Query, RealRange,
+    RowRelation, SumScale, Tally, Unavailable,
 };
 use crate::data::{Dataset, Predicate};
 use crate::machine::Description;
@@ -67,8 +66,7 @@ impl<D: ?Sized, R: RowRelation> Query<R> for Proportion<Predicate<D>> {
     type Value = NoisyMean;
 
     fn change(&self) -> Result<Change, MechanismError> {
-        let more = u64::from(R::REPLACES);
-        Ok(Change::places(NonZeroU64::MIN.saturating_add(more)))
+        Ok(Change::of_counts::<R>())
     }
 
     fn totals(&self) -> usize {
@@ -98,24 +96,13 @@ impl<D: Dataset + ?Sized, R: RowRelation> Tally<D, R> for Proportion<Predicate<D
 }
 
 impl<D: Dataset + ?Sized> Contributes<D> for Proportion<Predicate<D>> {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        let [mut holds, mut among] = [(); 2].map(|()| vec![false; records.len()]);
-        self.question
-            .read_or(data, records.clone(), &mut holds, &mut *unreadable);
-        self.among.read_or(data, records, &mut among, unreadable);
-        for (numbers, pair) in numbers.chunks_exact_mut(2).zip(holds.iter().zip(&among)) {
-            numbers.copy_from_slice(match pair {
-                (true, true) => &[1, 0],
-                (false, true) => &[0, 1],
-                (_, false) => &[0, 0],
-            });
-        }
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let (holds, mut unreadable) = self.question.values(data, records.clone());
+        let (among, others) = self.among.values(data, records);
+        unreadable.extend(others);
+        let pairs = holds.iter().zip(&among);
+        let numbers = pairs.flat_map(|(holds, among)| [holds & among, !holds & among]);
+        Contributions::new(holds.len(), numbers.map(i128::from).collect(), unreadable)
     }
 }
 

@@ -10,15 +10,11 @@
 //! | kind of data | [`Tally`] for the queries that it can compute; [`CountsBy`] for values of it | the same mechanisms; quantiles, continual counts, histograms of unknown keys |
 
 pub use super::added_noise::{AddedNoise, GaussianLoss, GaussianNoise, LaplaceLoss, LaplaceNoise};
-pub use super::choice::Ranked;
-pub use super::continual_count::OverTime;
-pub use super::contributes::Contributes;
-pub use super::moments::SumScale;
-pub use super::partition::{HashedKeys, Keys, Labels, Numbered};
+pub use super::contributes::{Contributes, Contributions};
+pub use super::partition::{HashedKeys, Keys, Labels};
 pub use super::question::{Counts, Domain};
 pub use super::source::{CountsBy, Source};
 pub use super::statistic::Statistic;
-pub use super::sum::{Amount, Summand};
 pub use crate::data::Unavailable;
 
 use std::marker::PhantomData;
@@ -73,7 +69,7 @@ impl Change {
         })
     }
 
-    /// So many totals change by one.
+    /// This number of totals change by one.
     #[must_use]
     pub fn places(places: NonZeroU64) -> Self {
         Self {
@@ -82,6 +78,12 @@ impl Change {
             square: places.get().into(),
             one_way: true,
         }
+    }
+
+    /// What a record changes that is in one of several counts: one of them, or two where it is replaced.
+    pub(super) fn of_counts<R: RowRelation>() -> Self {
+        let counts = NonZeroU64::new(apart::<R>());
+        Self::places(counts.unwrap_or(NonZeroU64::MIN))
     }
 
     /// The same, where some records raise a total and others lower it.
@@ -145,6 +147,38 @@ pub enum Norm {
     L1,
     /// The root of the sum of their squares: for Gaussian noise.
     L2,
+}
+
+impl Norm {
+    /// The sum of the numbers, or of their squares.
+    pub(super) fn size(self, numbers: &[i128]) -> u64 {
+        let sizes = numbers.iter().map(|number| number.unsigned_abs());
+        let size = match self {
+            Self::L1 => sizes.fold(0, u128::saturating_add),
+            Self::L2 => sizes
+                .map(|size| size.saturating_pow(2))
+                .fold(0, u128::saturating_add),
+        };
+        u64::try_from(size).unwrap_or(u64::MAX)
+    }
+
+    /// Makes them smaller, toward zero, until their size is at most what is allowed, and says what it
+    /// is then.
+    pub(super) fn shrink(self, numbers: &mut [i128], size: u64, allowed: u64) -> u64 {
+        let (part, whole) = match self {
+            Self::L1 => (allowed, size),
+            Self::L2 => (
+                allowed.isqrt(),
+                size.isqrt() + u64::from(size.isqrt().pow(2) < size),
+            ),
+        };
+        for number in &mut *numbers {
+            let scaled =
+                number.unsigned_abs().saturating_mul(part.into()) / u128::from(whole.max(1));
+            *number = number.signum() * i128::try_from(scaled).unwrap_or(0);
+        }
+        self.size(numbers)
+    }
 }
 
 /// A relation between tables of rows for which it is known how queries change: [`AddRemove`] and
@@ -444,7 +478,7 @@ impl<Q: Query<R>, R: Relation> Under<Q, R> {
             return Err(MechanismError::accuracy(within));
         }
         let make = |least| N::new(loss(least), &change);
-        let (_, noise) = least_loss(make, |noise: &N| {
+        let noise = least_loss(make, |noise: &N| {
             let noise = query.noise((*noise.law()).into());
             Q::Value::is_within(scale, noise, within, confidence)
         })?;

@@ -8,7 +8,6 @@ use crate::account::{ChildLoss, ContinuationRule, WholeLoss};
 use crate::compose::{Filter, FilterMachine, LaunchError, NonInteractive};
 use crate::machine::{AnswerKind, Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
 use crate::number::{Epsilon, Rho};
-use crate::privacy::facts::Gaussian;
 use crate::privacy::{
     AddRemove, ApproxDp, Distance, Measure, Prices, Private, PureDp, Relation, UnknownLoss, ZCdp,
 };
@@ -71,11 +70,7 @@ pub trait Pricing: Measure + Prices<<Self::Noise as AddedNoise>::Fact> + sealed:
     /// What a count may lose.
     type Price;
     /// The noise of a count.
-    type Noise: AddedNoise;
-
-    /// The price, as what the noise is made for.
-    #[doc(hidden)]
-    fn loss(price: Self::Price) -> <Self::Noise as AddedNoise>::Loss;
+    type Noise: AddedNoise<Loss: From<Self::Price>>;
 }
 
 mod sealed {
@@ -88,28 +83,16 @@ mod sealed {
 impl Pricing for PureDp {
     type Price = Epsilon;
     type Noise = LaplaceNoise;
-
-    fn loss(price: Epsilon) -> Epsilon {
-        price
-    }
 }
 
 impl Pricing for ApproxDp {
     type Price = Epsilon;
     type Noise = LaplaceNoise;
-
-    fn loss(price: Epsilon) -> Epsilon {
-        price
-    }
 }
 
 impl Pricing for ZCdp {
     type Price = Rho;
     type Noise = GaussianNoise;
-
-    fn loss(price: Rho) -> Gaussian {
-        Gaussian::Rho(price)
-    }
 }
 
 /// A question, and the price of its count.
@@ -207,9 +190,8 @@ where
 
     fn step(&mut self, query: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let count = Under::<_, R>::new(Count::of(query.question));
-        let loss = F::Children::loss(query.price);
         let count = count
-            .noise::<<F::Children as Pricing>::Noise>(loss)
+            .noise::<<F::Children as Pricing>::Noise>(query.price.into())
             .map_err(|_| Fault::InvalidQuery("no noise has this price"))?;
         match self.filter.release(&count, coins) {
             Err(LaunchError::Failed) => {

@@ -19,6 +19,7 @@ use crate::mechanisms::{
     Accuracy, ContinualCount, Count, Grouped, Histogram, Lattice, Mean, Partition, Proportion,
     RealRange, Sum, Variance, VectorSum,
 };
+use crate::noise::NoiseError;
 use crate::number::Ratio;
 use crate::prelude::*;
 use crate::privacy::facts::Laplace;
@@ -177,7 +178,10 @@ fn fits<R: RowRelation>(name: &str, query: &impl Query<R>) {
     );
     if square >> 90 > 0 {
         // Such a variance cannot be drawn.
-        assert!(under().gaussian(rho!(0.5)).is_err(), "{name}");
+        let refused = under().gaussian(rho!(0.5)).unwrap_err();
+        let (what, bits) = ("variance in cells", 124);
+        let too_fine = MechanismError::Noise(NoiseError::TooFine { what, bits });
+        assert_eq!(refused, too_fine, "{name}");
         return;
     }
     let (rho, mu) = (rho!(0.5), mu!(2));
@@ -292,22 +296,18 @@ impl<R: RowRelation> Tally<Rows, R> for Signs {
 }
 
 impl Contributes<Rows> for Signs {
-    fn contributions(
-        &self,
-        _: &Rows,
-        _: Range<usize>,
-        numbers: &mut [i128],
-        _: &mut dyn FnMut(usize),
-    ) {
-        numbers.fill(1);
+    fn contributions(&self, data: &Rows, records: Range<usize>) -> Contributions {
+        let numbers = vec![1; records.len()];
+        let (places, unreadable) = self.0.values(data, records);
+        Contributions {
+            numbers,
+            places,
+            unreadable,
+        }
     }
 
     fn width(&self) -> usize {
         1
-    }
-
-    fn places(&self, data: &Rows, records: Range<usize>, places: &mut [usize]) {
-        self.0.read(data, records, places);
     }
 }
 
@@ -631,7 +631,13 @@ impl Query<AddRemove> for BoundedForNoise {
 }
 
 impl Contributes<Rows> for BoundedForNoise {
-    fn contributions(&self, _: &Rows, _: Range<usize>, _: &mut [i128], _: &mut dyn FnMut(usize)) {}
+    fn contributions(&self, _: &Rows, records: Range<usize>) -> Contributions {
+        Contributions::new(
+            records.len(),
+            vec![0; records.len() * self.width()],
+            Vec::new(),
+        )
+    }
 }
 
 impl Grouped<Rows> for BoundedForNoise {}

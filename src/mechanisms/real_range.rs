@@ -58,7 +58,6 @@ impl From<RangeInclusive<f64>> for RealRange {
     }
 }
 
-/// How many times narrower than the range a step is by default: 2 to this power.
 /// Whole numbers: their own steps, which lose nothing.
 impl From<RangeInclusive<i64>> for RealRange {
     fn from(range: RangeInclusive<i64>) -> Self {
@@ -66,6 +65,7 @@ impl From<RangeInclusive<i64>> for RealRange {
     }
 }
 
+/// How many times narrower than the range a step is by default: 2 to this power.
 const FINE: i32 = 20;
 
 /// A range has at least this number of steps.
@@ -96,7 +96,6 @@ impl RealRange {
         }
     }
 
-    /// The range as it was stated.
     /// Whether the numbers are said to be multiples of the step.
     #[cfg(feature = "table")]
     pub(super) fn is_exact(&self) -> bool {
@@ -109,6 +108,7 @@ impl RealRange {
         self.exponent.is_some()
     }
 
+    /// The range as it was stated.
     pub(super) fn stated(&self) -> RangeInclusive<f64> {
         self.low..=self.high
     }
@@ -116,37 +116,32 @@ impl RealRange {
     /// The range in steps.
     pub(super) fn in_steps(self) -> Result<Steps, MechanismError> {
         let Self { low, high, .. } = self;
-        let range = self.stated();
+        let bad = |problem| MechanismError::range(self.stated(), problem);
         let too_wide = "must end within 2^50 steps of zero on both sides";
         if low.is_nan() || high.is_nan() {
-            return Err(MechanismError::range(
-                range,
-                "must have two numbers as its ends",
-            ));
+            return Err(bad("must have two numbers as its ends"));
         }
         if low > high {
-            return Err(MechanismError::empty(range));
+            return Err(MechanismError::empty(self.stated()));
         }
         if low == high {
-            return Err(MechanismError::constant(range));
+            return Err(MechanismError::constant(self.stated()));
         }
-        let width = high - low;
         let exponent = self.exponent.unwrap_or_else(|| default_step(low, high));
         if !EXPONENTS.contains(&exponent) {
             return Err(bad_exponent(exponent));
         }
         let per_unit = libm::scalbn(1.0, -exponent);
         let [start, end] = [low, high].map(|end| steps_of(end, per_unit));
-        if [low, high].iter().any(|end| end.is_infinite())
-            || start.unsigned_abs().max(end.unsigned_abs()) > LARGEST.unsigned_abs()
-        {
-            return Err(MechanismError::range(range, too_wide));
+        let farthest = start.unsigned_abs().max(end.unsigned_abs());
+        if low.is_infinite() || high.is_infinite() || farthest > LARGEST.unsigned_abs() {
+            return Err(bad(too_wide));
         }
-        let steps = width * per_unit;
+        let steps = (high - low) * per_unit;
         if !self.exact && steps < LEAST_STEPS as f64 {
             return Err(match self.exponent {
                 // A finer one would put the ends too many steps away from zero.
-                None => MechanismError::range(range, too_wide),
+                None => bad(too_wide),
                 Some(exponent) => MechanismError::CoarseStep {
                     exponent,
                     steps: steps as u64,
@@ -155,8 +150,7 @@ impl RealRange {
             });
         }
         let width = NonZeroU64::new(start.abs_diff(end));
-        let width = width
-            .ok_or_else(|| MechanismError::range(range, "is shorter than a step: make it wider"))?;
+        let width = width.ok_or_else(|| bad("is shorter than a step: make it wider"))?;
         Ok(Steps {
             start,
             width,
@@ -164,6 +158,7 @@ impl RealRange {
             exact: self.exact,
         })
     }
+
     /// The same, of a range that was found to be in steps.
     pub(super) fn steps(&self) -> Steps {
         self.in_steps().unwrap_or(Steps {
@@ -179,11 +174,6 @@ impl RealRange {
         description
             .with("range", format_args!("{low}..={high}"))
             .with("exponent", self.steps().exponent)
-    }
-
-    /// What is computed from all numbers is computed from numbers of this range.
-    pub(super) fn ends(&self) -> (f64, f64) {
-        (self.low, self.high)
     }
 
     /// What an estimate is about that allows for rounding.

@@ -13,8 +13,7 @@ use super::{
 use crate::data::{Dataset, Vector};
 use crate::machine::{Coins, CoinsError, Description, Fault, Mechanism, Released, ReleasesOnly};
 use crate::noise::{Noise, uniform_below};
-use crate::number::Ratio;
-use crate::number::{Confidence, Delta, Mu};
+use crate::number::{Confidence, Delta, Mu, Ratio};
 #[cfg(doc)]
 use crate::privacy::convert::rdp;
 use crate::privacy::facts::{SampledGaussian, SampledReplacement};
@@ -134,10 +133,9 @@ impl<D: ?Sized, R: RowRelation> SampledGaussianSum<D, R> {
             return Err(MechanismError::accuracy(within));
         }
         let make = |mu| Self::new(relation, vector.clone(), dimension, lattice, rate, mu);
-        let (_, made) = least_loss(make, |made: &Self| {
+        least_loss(make, |made: &Self| {
             f64::is_within(lattice.exponent, made.noise(), within, confidence)
-        })?;
-        Ok(made)
+        })
     }
 }
 
@@ -163,14 +161,12 @@ impl<D: Dataset + ?Sized, R: RowRelation> Mechanism<D> for SampledGaussianSum<D,
     type Machine = Released<Vec<f64>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        let odds = Ratio::from(self.rate);
-        // One draw for each row: the running time depends on the number of rows, as it does for
-        // every sum. Once the noise was drawn, the system's coins can no longer fail.
-        let joins = move |coins: &mut Coins<'_>| happens(odds, coins);
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let Noised { query, noise, .. } = &self.sum;
         let noise = drawn(noise.law(), query.dimension, coins)?;
-        let mut totals = query.sampled(data, coins, &joins)?;
+        // One draw for each row: the running time depends on the number of rows, as it does for
+        // every sum. Once the noise was drawn, the system's coins can no longer fail.
+        let mut totals = query.sampled(data, Ratio::from(self.rate), coins)?;
         release(&mut totals, noise, coins);
         Ok(Released(Query::<AddRemove>::answer(query, &totals)))
     }

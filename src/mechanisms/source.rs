@@ -65,8 +65,7 @@ impl<D: ?Sized, T: Value> Source for Attribute<D, T> {
 /// A row that cannot be read has the value zero.
 impl<D: Dataset + ?Sized> CountsBy<D, i64> for Attribute<D, i64> {
     fn counts(&self, data: &D) -> Result<Vec<(i64, u64)>, Unavailable> {
-        let mut values = vec![0; data.len()];
-        self.read(data, 0..data.len(), &mut values);
+        let (values, _) = self.values(data, 0..data.len());
         Ok(counted(values))
     }
 }

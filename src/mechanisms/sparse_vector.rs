@@ -1,16 +1,14 @@
 //! The large counts among many.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
-use super::above_threshold::{AboveThreshold, AboveThresholdMachine};
+use super::above_threshold::{AboveThreshold, Hit};
 use super::statistic::{around, clamped};
-use super::{About, Accuracy, Counts, Estimates, MechanismError, RowRelation, over, shown, states};
-use crate::machine::{Coins, Description, Fault, Machine, Mechanism, ReleasesOnly};
+use super::{About, Accuracy, Estimates, MechanismError, over};
+use crate::machine::{Coins, Description, Fault, ReleasesOnly};
 use crate::noise::{DiscreteLaplace, Noise};
 use crate::number::{Confidence, Epsilon, Ratio};
-use crate::privacy::facts::Pure;
-use crate::privacy::{AddRemove, Relation};
+use crate::privacy::AddRemove;
 
 /// [`AboveThreshold`] that answers with the counts: `None` for a no, and for a yes the count with
 /// noise of its own, of scale hits/ε₃.
@@ -40,50 +38,40 @@ use crate::privacy::{AddRemove, Relation};
 /// count costs ε₃/hits. Its noise is fresh: releasing the noisy count that was compared would not
 /// be private.
 #[doc(alias = "SVT")]
-pub struct SparseVector<Q, R = AddRemove> {
-    pub(super) search: AboveThreshold<Q, R>,
-    pub(super) fact: Pure,
-    answer_noise: DiscreteLaplace,
+pub type SparseVector<Q, R = AddRemove> = AboveThreshold<Q, R, WithCounts>;
+
+/// A hit is answered with its count, with noise.
+#[derive(Clone, Copy, Debug)]
+pub struct WithCounts {
+    epsilon: Epsilon,
+    noise: DiscreteLaplace,
 }
 
-impl<Q, R> SparseVector<Q, R> {
-    pub(super) fn new(
-        search: AboveThreshold<Q, R>,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
-        let hits = Ratio::from(u64::from(search.hits));
-        let answer_noise = DiscreteLaplace::new(over(hits, epsilon)?)?;
-        let epsilon = search.fact.epsilon.checked_add(epsilon);
-        let epsilon = epsilon.ok_or(MechanismError::TooLarge)?;
-        Ok(Self {
-            fact: Pure { epsilon },
-            answer_noise,
-            search,
-        })
+impl WithCounts {
+    pub(super) fn new(hits: u32, epsilon: Epsilon) -> Result<Self, MechanismError> {
+        let scale = over(Ratio::from(u64::from(hits)), epsilon)?;
+        let noise = DiscreteLaplace::new(scale)?;
+        Ok(Self { epsilon, noise })
+    }
+
+    /// How far a count that is told is from the true one.
+    pub(super) fn within(&self, confidence: Confidence) -> u128 {
+        Noise::from(self.noise).steps_within(confidence)
     }
 }
 
-impl<Q, R: Relation> SparseVector<Q, R> {
-    fn description(&self) -> Description {
-        let search = &self.search;
-        let counts = self.fact.epsilon.saturating_sub(search.fact.epsilon);
-        let description = search.parameters("SparseVector");
-        description.with("epsilon of the counts", counts)
-    }
-}
+impl Hit for WithCounts {
+    const NAME: &'static str = "SparseVector";
+    type Answer = Option<i64>;
 
-impl<D: Counts<Q> + ?Sized, Q, R: Relation> Mechanism<D> for SparseVector<Q, R> {
-    type Machine = SparseVectorMachine<D, Q>;
-
-    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        Ok(SparseVectorMachine {
-            search: self.search.start(data, coins)?,
-            answer_noise: self.answer_noise,
-        })
+    fn answer(&self, hit: Option<u64>, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
+        let Some(count) = hit else { return Ok(None) };
+        let noise = coins.noise(&self.noise)?;
+        Ok(Some(clamped(coins.release(count.into(), noise))))
     }
 
-    fn describe(&self) -> Description {
-        self.description()
+    fn describe(&self, description: Description) -> Description {
+        description.with("epsilon of the counts", self.epsilon)
     }
 }
 
@@ -99,8 +87,7 @@ impl<Q, R> Estimates for SparseVector<Q, R> {
     type Number = i64;
 
     fn interval(&self, answer: i64, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
-        let within = Noise::from(self.answer_noise).steps_within(confidence);
-        (answer, around(answer, within))
+        (answer, around(answer, self.hit.within(confidence)))
     }
 }
 
@@ -110,8 +97,8 @@ impl<Q, R> Accuracy for SparseVector<Q, R> {
 
     fn accuracy(&self, confidence: Confidence) -> SparseVectorAccuracy {
         SparseVectorAccuracy {
-            threshold: self.search.accuracy(confidence),
-            count: Noise::from(self.answer_noise).steps_within(confidence),
+            threshold: self.off(confidence),
+            count: self.hit.within(confidence),
         }
     }
 
@@ -129,53 +116,14 @@ pub struct SparseVectorAccuracy {
     pub count: u128,
 }
 
-states!(Pure: impl[Q, R: RowRelation,] SparseVector<Q, R>, R, |search| search.fact);
-shown!(impl[Q, R: Relation] SparseVector<Q, R>);
-
-crate::clone_fields!([Q, R] SparseVector<Q, R> { search, fact, answer_noise });
-
-/// A running [`SparseVector`]: it is asked [`Predicate`](crate::data::Predicate)s, and after the last hit every query is
-/// [`Fault::Exhausted`].
-pub struct SparseVectorMachine<D: ?Sized, Q> {
-    search: AboveThresholdMachine<D, Q>,
-    answer_noise: DiscreteLaplace,
-}
-
-impl<D: Counts<Q> + ?Sized, Q> Machine for SparseVectorMachine<D, Q> {
-    type Query = Q;
-    type Answer = Option<i64>;
-
-    fn step(&mut self, query: Q, coins: &mut Coins<'_>) -> Result<Option<i64>, Fault> {
-        self.count_by(&query, i128::from, coins)
-    }
-}
-
-impl<D: Counts<Q> + ?Sized, Q> SparseVectorMachine<D, Q> {
-    /// The noisy count, if some value of it looks large, as for [`AboveThresholdMachine::hit_by`].
-    pub(super) fn count_by(
-        &mut self,
-        question: &Q,
-        value: impl FnOnce(u64) -> i128,
-        coins: &mut Coins<'_>,
-    ) -> Result<Option<i64>, Fault> {
-        let Some(count) = self.search.hit_by(question, value, coins)? else {
-            return Ok(None);
-        };
-        let noise = coins.noise(&self.answer_noise)?;
-        Ok(Some(clamped(coins.release(count.into(), noise))))
-    }
-}
-
-crate::debug_fields!([D: ?Sized, Q] SparseVectorMachine<D, Q>, "SparseVectorMachine" { search, answer_noise });
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Predicate;
-    use crate::machine::CoinSource;
-    use crate::machine::NotPrivateSeededCoins;
+    use crate::machine::{CoinSource, Machine, Mechanism, NotPrivateSeededCoins};
     use crate::privacy::{Private, PureDp};
     use crate::tests::exact::{answers, rows_of, violation};
+    use std::sync::Arc;
 
     fn sparse_vector(
         epsilons: [&str; 3],

@@ -26,14 +26,18 @@ pub trait Statistic: Sized {
     /// What can be asked for as a distance.
     type Within: Copy + std::fmt::Debug;
 
-    /// The noise of one total, with its step.
-    fn in_steps(scale: Self::Scale, noise: Noise) -> Noise;
+    /// The noise of one total, with its step. By default that is one.
+    fn in_steps(_scale: Self::Scale, noise: Noise) -> Noise {
+        noise
+    }
 
     /// How far it is from the truth, at most.
     fn distance(scale: Self::Scale, noise: Noise, confidence: Confidence) -> Self::Distance;
 
-    /// Whether this can be asked for: a number that is not negative.
-    fn is_distance(within: Self::Within) -> bool;
+    /// Whether this can be asked for: a number that is not negative. By default every one is.
+    fn is_distance(_within: Self::Within) -> bool {
+        true
+    }
 
     /// Whether it is at most this far from the truth.
     fn is_within(
@@ -58,16 +62,8 @@ impl Statistic for i64 {
     type Distance = u128;
     type Within = u128;
 
-    fn in_steps((): (), noise: Noise) -> Noise {
-        noise
-    }
-
     fn distance((): (), noise: Noise, confidence: Confidence) -> u128 {
         noise.steps_within(confidence)
-    }
-
-    fn is_distance(_: u128) -> bool {
-        true
     }
 
     fn is_within((): (), noise: Noise, within: u128, confidence: Confidence) -> bool {

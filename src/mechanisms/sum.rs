@@ -6,8 +6,8 @@ use std::ops::{Range, RangeInclusive};
 use super::lattice::of_steps;
 use super::statistic::fitted;
 use super::{
-    About, Change, Contributes, Grouped, MechanismError, Once, Query, RealRange, RowRelation,
-    Source, Statistic, Tally, Unavailable,
+    About, Change, Contributes, Contributions, Grouped, MechanismError, Once, Query, RealRange,
+    RowRelation, Source, Statistic, Tally, Unavailable,
 };
 use crate::data::{Attribute, ClampedSum, Dataset, RealSum, Value, steps_of};
 use crate::machine::Description;
@@ -81,36 +81,23 @@ impl<D: ?Sized, T: Amount> Summand for Attribute<D, T> {
 /// A type of numbers that are summed: `i64` or `f64`.
 ///
 /// Example: [`QueryExt`](crate::mechanisms::query::QueryExt).
-pub trait Amount: Value + Statistic + Copy + Default + sealed::Sealed {
+pub trait Amount: Value + Statistic + Copy {
     /// What they are clamped to.
     type Range: Clone + fmt::Debug + Send + Sync;
 
     /// The same in steps.
-    #[doc(hidden)]
     fn steps(range: &Self::Range) -> Result<RangeInclusive<i64>, MechanismError>;
-    #[doc(hidden)]
     fn scale(range: &Self::Range) -> Self::Scale;
     /// Those of a number.
-    #[doc(hidden)]
     fn in_steps(self, scale: Self::Scale) -> i64;
-    #[doc(hidden)]
     fn of_total(totals: &[i128], scale: Self::Scale) -> Self;
-    #[doc(hidden)]
     fn sum<D: Dataset + ?Sized>(
         attribute: &Attribute<D, Self>,
         data: &D,
         range: &Self::Range,
     ) -> i128;
-    #[doc(hidden)]
     fn describe(range: &Self::Range, description: Description) -> Description;
-    #[doc(hidden)]
     fn about(range: &Self::Range) -> About;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for i64 {}
-    impl Sealed for f64 {}
 }
 
 impl Amount for i64 {
@@ -246,20 +233,13 @@ impl<D: Dataset + ?Sized, T: Amount, R: RowRelation> Tally<D, R> for Sum<Attribu
 }
 
 impl<D: Dataset + ?Sized, T: Amount> Contributes<D> for Sum<Attribute<D, T>> {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        unreadable: &mut dyn FnMut(usize),
-    ) {
-        let mut read = vec![T::default(); records.len()];
-        self.attribute.read_or(data, records, &mut read, unreadable);
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let (values, unreadable) = self.attribute.values(data, records);
         let (low, high) = self.steps().into_inner();
         let scale = T::scale(&self.range);
-        for (number, read) in numbers.iter_mut().zip(read) {
-            *number = read.in_steps(scale).clamp(low, high).into();
-        }
+        let steps = values.iter().map(|value| value.in_steps(scale));
+        let numbers = steps.map(|steps| steps.clamp(low, high).into());
+        Contributions::new(values.len(), numbers.collect(), unreadable)
     }
 
     fn payable(&self) -> Result<(), UnknownLoss> {

@@ -1,23 +1,18 @@
 //! The number of rows of each kind, where the kinds are not known in advance.
 
-mod accuracy;
 mod individual;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-pub use accuracy::ThresholdAccuracy;
-use accuracy::{found, left_out};
-
 use super::least_loss::{least, least_loss};
 use super::statistic::clamped;
 use super::{
     About, Accuracy, AddedNoise, Change, CountsBy, Estimates, GaussianNoise, LaplaceNoise,
-    MechanismError, RowRelation, Source, Statistic, Unavailable, apart, shown,
+    MechanismError, RowRelation, Source, Statistic, Unavailable, shown,
 };
 use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
 use crate::machine::{
@@ -85,7 +80,8 @@ use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelt
 /// to give, whether the launch fails says that there is a key.
 #[doc(alias = "partition selection")]
 #[doc(alias = "unknown domain")]
-pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<KeyOf<D, P>, LaplaceNoise, R>;
+pub type ThresholdHistogram<D, K, R = AddRemove> =
+    KeyHistogram<Attribute<D, Grouped<K>>, LaplaceNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with rounded Gaussian noise, if that is
 /// a threshold or more.
@@ -122,8 +118,8 @@ pub type ThresholdHistogram<D, P, R = AddRemove> = KeyHistogram<KeyOf<D, P>, Lap
 /// noise is rounded to the nearest whole number; it is rounded up.
 ///
 /// All else is as for [`ThresholdHistogram`].
-pub type GaussianThresholdHistogram<D, P, R = AddRemove> =
-    KeyHistogram<KeyOf<D, P>, GaussianNoise, R>;
+pub type GaussianThresholdHistogram<D, K, R = AddRemove> =
+    KeyHistogram<Attribute<D, Grouped<K>>, GaussianNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with noise, if that is a threshold or
 /// more: a [`ThresholdHistogram`] or a [`GaussianThresholdHistogram`], which have the examples.
@@ -145,52 +141,36 @@ pub trait KeySource: Source {
 }
 
 /// The key of a row, or none.
-///
-/// Example: [`ThresholdHistogram`](crate::mechanisms::ThresholdHistogram).
-#[derive(Debug)]
-pub struct KeyOf<D: ?Sized, P: GroupKey>(Attribute<D, Grouped<P::Key>>);
-
-crate::clone_fields!([D: ?Sized, P: GroupKey] KeyOf<D, P> { 0 });
-
-impl<D: ?Sized, P: GroupKey> Source for KeyOf<D, P> {
-    fn name(&self) -> Cow<'_, str> {
-        self.0.name().into()
-    }
+impl<D: ?Sized, K: Ord + Clone + Send + Sync + 'static> KeySource for Attribute<D, Grouped<K>> {
+    type Key = K;
+    type Answer = BTreeMap<K, i64>;
 }
 
-impl<D: ?Sized, P: GroupKey> KeySource for KeyOf<D, P> {
-    type Key = P::Key;
-    type Answer = BTreeMap<P::Key, i64>;
-}
-
-impl<D: Dataset + ?Sized, P: GroupKey> CountsBy<D, P::Key> for KeyOf<D, P> {
-    fn counts(&self, data: &D) -> Result<Vec<(P::Key, u64)>, Unavailable> {
+impl<D, K> CountsBy<D, K> for Attribute<D, Grouped<K>>
+where
+    D: Dataset + ?Sized,
+    K: Ord + Clone + Send + Sync + 'static,
+{
+    fn counts(&self, data: &D) -> Result<Vec<(K, u64)>, Unavailable> {
         let mut groups = Groups::new();
-        self.0.fold(data, &mut groups);
+        self.fold(data, &mut groups);
         Ok(groups.into_counts().into_iter().collect())
     }
 }
 
-/// Noise of a [`KeyHistogram`]. Sealed, because [`Thresholded`] is proved for each of them.
-pub trait KeyNoise: AddedNoise<Law: Copy + Into<Noise>> + sealed::Sealed {
+/// Noise of a [`KeyHistogram`]. It has no public name, because [`Thresholded`] is proved for each of them.
+pub trait KeyNoise: AddedNoise<Law: Copy + Into<Noise>> {
     /// That of the loss: ε or ρ.
     type Unit: Unit;
     /// The loss with a δ.
     type Pair;
     /// How the histogram is called.
-    #[doc(hidden)]
     const NAME: &'static str;
 
-    #[doc(hidden)]
+    /// Its two parts.
     fn parts(pair: Self::Pair) -> (Quantity<Self::Unit>, Delta);
-    #[doc(hidden)]
+    /// What the noise is made for.
     fn loss(loss: Quantity<Self::Unit>) -> Self::Loss;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::LaplaceNoise {}
-    impl Sealed for super::GaussianNoise {}
 }
 
 impl KeyNoise for LaplaceNoise {
@@ -254,6 +234,16 @@ fn least_threshold(noise: Noise, delta: Delta) -> Result<u64, MechanismError> {
     }))
 }
 
+/// How near the numbers of a [`ThresholdHistogram`] are to the counts, and which keys it finds. Each of
+/// the two holds with the confidence, for one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ThresholdAccuracy {
+    /// A number that is released is at most this far from the count of the key.
+    pub count: u128,
+    /// A key with at least this number of rows is not left out.
+    pub found: u64,
+}
+
 /// Draws a coin before the data is read: whether there are coins must not depend on whether there is a
 /// key, which has noise.
 fn ready(coins: &mut Coins<'_>) -> Result<(), Fault> {
@@ -263,18 +253,17 @@ fn ready(coins: &mut Coins<'_>) -> Result<(), Fault> {
 
 /// The noise for counts of which one changes by one, or two where a row is replaced.
 fn made<N: KeyNoise, R: RowRelation>(loss: Quantity<N::Unit>) -> Result<N, MechanismError> {
-    let counts = NonZeroU64::new(apart::<R>()).unwrap_or(NonZeroU64::MIN);
-    N::new(N::loss(loss), &Change::places(counts))
+    N::new(N::loss(loss), &Change::of_counts::<R>())
 }
 
 fn law<N: KeyNoise>(noise: &N) -> Noise {
     (*noise.law()).into()
 }
 
-impl<D, P, N, R> KeyHistogram<KeyOf<D, P>, N, R>
+impl<D, K, N, R> KeyHistogram<Attribute<D, Grouped<K>>, N, R>
 where
     D: Dataset + ?Sized,
-    P: GroupKey,
+    K: Ord + Clone + Send + Sync + 'static,
     N: KeyNoise,
     R: RowRelation,
 {
@@ -285,7 +274,7 @@ where
     ///
     /// [`MechanismError::NoLoss`] if ε, ρ or δ is zero, [`MechanismError::TooSmall`] if no `i64`
     /// is large enough for them, and those of a [`Count`](super::Count) with this noise.
-    pub fn new(
+    pub fn new<P: GroupKey<Key = K>>(
         relation: R,
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
@@ -302,7 +291,7 @@ where
     /// [`MechanismError::NoLoss`] if ε or ρ is zero, [`MechanismError::BadParameter`] if the threshold
     /// is less than 2 or more than an `i64` holds, and those of a [`Count`](super::Count) with this
     /// noise.
-    pub fn with_threshold(
+    pub fn with_threshold<P: GroupKey<Key = K>>(
         _relation: R,
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
@@ -334,7 +323,7 @@ where
     /// # Errors
     ///
     /// [`MechanismError::TooAccurate`] if no loss up to 10^6 suffices, and those of [`new`](Self::new).
-    pub fn with_accuracy(
+    pub fn with_accuracy<P: GroupKey<Key = K>>(
         _relation: R,
         name: impl Into<Arc<str>>,
         key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
@@ -343,7 +332,7 @@ where
         delta: Delta,
     ) -> Result<Self, MechanismError> {
         let is_enough = |noise: &N| law(noise).is_within(within, confidence);
-        let (_, noise) = least_loss(made::<N, R>, is_enough)?;
+        let noise = least_loss(made::<N, R>, is_enough)?;
         let threshold = least_threshold(law(&noise), delta)?;
         Self::above(key_of(name, key), threshold, noise)
     }
@@ -352,9 +341,8 @@ where
 fn key_of<D: Dataset + ?Sized, P: GroupKey>(
     name: impl Into<Arc<str>>,
     key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
-) -> KeyOf<D, P> {
-    let key = move |row: D::Record<'_>| Grouped(key(row).key());
-    KeyOf(Attribute::new(name, key))
+) -> Attribute<D, Grouped<P::Key>> {
+    Attribute::new(name, move |row: D::Record<'_>| Grouped(key(row).key()))
 }
 
 impl<A: KeySource, N: KeyNoise, R: RowRelation> KeyHistogram<A, N, R> {
@@ -398,7 +386,15 @@ impl<A: KeySource, N: KeyNoise, R: Relation> KeyHistogram<A, N, R> {
     /// to be seen.
     #[must_use]
     pub fn left_out(&self, count: u64) -> Delta {
-        left_out(self.noise(), self.threshold, count)
+        if count == 0 {
+            // Only keys that occur are compared with the threshold.
+            return Delta::ONE;
+        }
+        match count.checked_sub(self.threshold) {
+            // Noise is symmetric: less than the threshold is as likely as this far above.
+            Some(above) => self.noise().at_least(u128::from(above) + 1),
+            None => self.noise().less_than((self.threshold - count).into()),
+        }
     }
 
     /// The noise on each count, before it is compared with the threshold.
@@ -457,7 +453,10 @@ impl<A: KeySource, N: KeyNoise, R: Relation> Accuracy for KeyHistogram<A, N, R> 
     fn accuracy(&self, confidence: Confidence) -> ThresholdAccuracy {
         ThresholdAccuracy {
             count: self.noise().steps_within(confidence),
-            found: found(self.noise(), self.threshold, confidence),
+            // What is left out falls with the number of rows.
+            found: least(0..=u64::MAX, |count| {
+                self.left_out(count) <= confidence.failure()
+            }),
         }
     }
 

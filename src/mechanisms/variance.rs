@@ -121,32 +121,24 @@ impl Moment for NoisyVariance {
     /// Rounding changes a standard deviation s, at most w/2, by h at most, and so the variance by
     /// h(2s + h) at most, which is h(w + h).
     fn for_rows(accuracy: &MomentAccuracy<Self>, rows: u64) -> f64 {
-        let MomentAccuracy {
-            each,
-            scale,
-            size_is_public,
-            ..
-        } = *accuracy;
-        let square = square(scale);
+        let (scale, square) = (accuracy.scale, square(accuracy.scale));
         let quarter = Interval::exactly(0.25);
-        let error = each.map_or(quarter, |each| {
+        let error = accuracy.each.map_or(quarter, |each| {
             let each = Interval::whole(each) / square;
             let rows = Interval::whole(rows.into());
-            let counted = if size_is_public {
-                rows
-            } else {
-                rows - Interval::exactly(3.0) * each
-            };
-            if counted.low() <= 0.0 {
-                return quarter;
+            if accuracy.size_is_public {
+                // Of no rows nothing is known.
+                return match rows.low() > 0.0 {
+                    true => (Interval::TWO * each / rows).min(quarter),
+                    false => quarter,
+                };
             }
+            let counted = rows - Interval::exactly(3.0) * each;
             let share = Interval::TWO * each / counted;
-            let error = if size_is_public {
-                share
-            } else {
-                share * (Interval::ONE + Interval::exactly(1.25) * share)
-            };
-            error.min(quarter)
+            match counted.low() > 0.0 {
+                true => (share * (Interval::ONE + Interval::exactly(1.25) * share)).min(quarter),
+                false => quarter,
+            }
         });
         // The formula has fewer than 32 operations, each with an error of 2^-53 of at most one.
         let rounding = Interval::exactly(2_f64.powi(-48));
@@ -232,10 +224,9 @@ impl NoisyVariance {
     #[must_use]
     pub fn rows(&self) -> f64 {
         let [one, two, three] = self.sums.map(|sum| sum as f64);
-        let all = if self.size_is_public {
-            three
-        } else {
-            one + two + three
+        let all = match self.size_is_public {
+            true => three,
+            false => one + two + three,
         };
         all / square(self.scale).middle()
     }
@@ -278,16 +269,13 @@ impl NoisyVariance {
             let all = Interval::whole(u128::try_from(three).ok().filter(|all| *all > 0)?);
             let mean = (around(one) / all).max(zero).min(Interval::ONE);
             // u(1 − u) rises up to one half and falls from there on.
-            let product = |mean: f64| {
+            let [low, high] = [mean.low(), mean.high()].map(|mean| {
                 let mean = Interval::exactly(mean);
                 mean * (Interval::ONE - mean)
-            };
-            let ends = [product(mean.low()), product(mean.high())];
-            let [low, high] = ends;
-            let most = if mean.low() <= 0.5 && mean.high() >= 0.5 {
-                quarter
-            } else {
-                low.max(high)
+            });
+            let most = match (mean.low()..=mean.high()).contains(&0.5) {
+                true => quarter,
+                false => low.max(high),
             };
             let products = Interval::between(low.min(high).low(), most.high());
             products - around(two) / all

@@ -2,17 +2,20 @@
 
 use std::ops::Range;
 
-use super::contributes::{Norm, take_each};
+use super::contributes::take_each;
 use super::limit::{COORDINATES, PAID_COORDINATES};
 use super::paid_sum::PaidSum;
+use super::query::Norm;
+use super::sampled_sum::happens;
 use super::{
-    About, Change, Contributes, Lattice, MechanismError, Once, Query, RowRelation, Tally,
-    Unavailable,
+    About, Change, Contributes, Contributions, Lattice, MechanismError, Once, Query, RowRelation,
+    Tally, Unavailable,
 };
 use crate::compose::Payers;
 use crate::data::clip::{clip, in_steps};
 use crate::data::{ClippedSum, Dataset, Vector};
-use crate::machine::{Coins, CoinsError, Description, Fault};
+use crate::machine::{Coins, Description, Fault};
+use crate::number::Ratio;
 use crate::privacy::UnknownLoss;
 
 /// The sum of vectors that are clipped to a length.
@@ -56,10 +59,7 @@ pub struct VectorSum<V> {
     pub(super) lattice: Lattice,
 }
 
-/// Whether a row joins a sample.
-type Keep = dyn Fn(&mut Coins<'_>) -> Result<bool, CoinsError>;
-
-/// For how many rows it is drawn at a time.
+/// For how many rows is drawn at a time whether they join a sample.
 const DRAWN: usize = 1 << 20;
 
 /// How many numbers are read at a time: 8 KiB of them.
@@ -98,18 +98,18 @@ impl<V> VectorSum<V> {
 }
 
 impl<D: Dataset + ?Sized> VectorSum<Vector<D>> {
-    /// The totals of those rows that join a sample.
+    /// The totals of those rows that join a sample, each with these odds.
     pub(super) fn sampled(
         &self,
         data: &D,
+        odds: Ratio,
         coins: &mut Coins<'_>,
-        keep: &Keep,
     ) -> Result<Vec<i128>, Fault> {
         let mut sum = self.clipped_sum();
         let rows = 0..data.len();
         for start in rows.clone().step_by(DRAWN) {
             let rows = start..rows.end.min(start.saturating_add(DRAWN));
-            let drawn = rows.clone().map(|_| keep(coins));
+            let drawn = rows.clone().map(|_| happens(odds, coins));
             let kept = drawn.collect::<Result<Vec<bool>, _>>()?;
             self.vector.sum(data, rows, Some(&kept), &mut sum);
         }
@@ -172,38 +172,32 @@ impl<D: Dataset + ?Sized, R: RowRelation> Tally<D, R> for VectorSum<Vector<D>> {
 }
 
 impl<D: Dataset + ?Sized> Contributes<D> for VectorSum<Vector<D>> {
-    fn contributions(
-        &self,
-        data: &D,
-        records: Range<usize>,
-        numbers: &mut [i128],
-        _: &mut dyn FnMut(usize),
-    ) {
-        let mut read = vec![0.0; numbers.len()];
-        self.vector.read(data, records, None, &mut read);
+    fn contributions(&self, data: &D, records: Range<usize>) -> Contributions {
+        let mut read = vec![0.0; records.len() * self.dimension];
+        self.vector.read(data, records.clone(), None, &mut read);
         let per_unit = libm::scalbn(1.0, -self.lattice.exponent);
         let mut steps = vec![0; self.dimension];
-        let vectors = read.chunks_exact(self.dimension.max(1));
-        for (vector, numbers) in vectors.zip(numbers.chunks_exact_mut(self.dimension.max(1))) {
+        let mut numbers = Vec::with_capacity(read.len());
+        for vector in read.chunks_exact(self.dimension.max(1)) {
             in_steps(vector, per_unit, &mut steps);
             clip(&mut steps, self.lattice.radius);
-            for (number, steps) in numbers.iter_mut().zip(&steps) {
-                *number = (*steps).into();
-            }
+            numbers.extend(steps.iter().map(|steps| i128::from(*steps)));
         }
+        Contributions::new(records.len(), numbers, Vec::new())
     }
 
     /// Where records pay by the square, the vector that is summed is the vector that is charged: in
     /// floats, whose whole numbers are exact here.
-    fn take<N: Norm>(
+    fn take(
         &self,
         data: &D,
         records: Range<usize>,
+        norm: Norm,
         payers: &mut Payers<'_>,
         totals: &mut [i128],
     ) {
-        if !N::SQUARES {
-            return take_each::<N, D>(self, data, records, payers, totals);
+        if norm == Norm::L1 {
+            return take_each(self, data, records, norm, payers, totals);
         }
         let size = (NUMBERS / self.dimension.max(1)).clamp(1, records.len().max(1));
         let mut numbers = vec![0.0; size * self.dimension];
@@ -232,7 +226,6 @@ mod tests {
     use super::*;
     use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
     use crate::mechanisms::{AddedNoise, GaussianNoise, Noised};
-    use crate::number::Ratio;
     use crate::prelude::*;
     use crate::privacy::Replace;
     use crate::tests::enumerate::enumerate_laws;

@@ -1,70 +1,46 @@
 //! The public guess of private multiplicative weights.
 
-use std::fmt;
 use std::sync::Arc;
 
-use super::{Domain, Source};
-use crate::machine::{Coins, Fault};
-use crate::middle::{Middle, Move};
+use super::Domain;
 
-/// On which side of the guess a count may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The count is larger.
-    Above,
-    /// The count is smaller.
-    Below,
-}
-
-/// A question about the difference between a count and a guess.
-#[derive(Clone, Debug)]
-pub struct Gap<Q> {
-    pub(super) question: Q,
-    pub(super) guess: i64,
-    pub(super) side: Side,
-}
-
-/// The person in the middle of [`MultiplicativeWeights`](super::MultiplicativeWeights), which knows
-/// the guess.
+/// A weight for each record of a domain. It does not know the data: it is moved by which side of the
+/// guess a count was found on, and never by the count.
 ///
 /// Everything here is public, so floats are fine.
-pub struct Weights<U, Q> {
-    domain: Arc<U>,
+pub(super) struct Weights<U> {
+    pub(super) domain: Arc<U>,
     /// They add up to one.
     weights: Vec<f64>,
     pub(super) rows: u32,
     pub(super) rate: f64,
-    /// The current question.
-    asked: Option<Gap<Q>>,
 }
 
-impl<U, Q> Weights<U, Q> {
-    /// The number of records in the domain.
-    pub(super) fn size(&self) -> usize {
-        self.weights.len()
-    }
-}
-
-impl<U: Domain<Q>, Q: Source> Weights<U, Q> {
+impl<U> Weights<U> {
     /// The same weight for all of the domain, to be moved at this rate.
-    pub(super) fn new(domain: U, rows: u32, rate: f64) -> Self {
+    pub(super) fn new<Q>(domain: U, rows: u32, rate: f64) -> Self
+    where
+        U: Domain<Q>,
+    {
         let weights = vec![1.0 / domain.size() as f64; domain.size()];
         Self {
             domain: Arc::new(domain),
             weights,
             rows,
             rate,
-            asked: None,
         }
     }
 
-    /// A question that the data must be able to count.
-    pub(super) fn example(&self) -> Option<Q> {
-        self.domain.example()
+    /// The number of records in the domain.
+    pub(super) fn size(&self) -> usize {
+        self.weights.len()
     }
 
     /// How many rows the guess has of which the condition holds.
-    fn guess(&self, question: &Q) -> i64 {
+    pub(super) fn guess<Q>(&self, question: &Q) -> i64
+    where
+        U: Domain<Q>,
+    {
         let share: f64 = (self.weights.iter().enumerate())
             .filter(|(record, _)| self.domain.holds(question, *record))
             .map(|(_, weight)| weight)
@@ -72,12 +48,13 @@ impl<U: Domain<Q>, Q: Source> Weights<U, Q> {
         (share * f64::from(self.rows)).round() as i64
     }
 
-    /// Moves weight to the records of which the condition holds, or away from them.
-    fn update(&mut self, question: &Q, side: Side) {
-        let factor = match side {
-            Side::Above => libm::exp(self.rate),
-            Side::Below => libm::exp(-self.rate),
-        };
+    /// Moves weight to the records of which the condition holds, for a side of 1, or away from them, for
+    /// a side of −1.
+    pub(super) fn update<Q>(&mut self, question: &Q, side: i8)
+    where
+        U: Domain<Q>,
+    {
+        let factor = libm::exp(f64::from(side) * self.rate);
         for (record, weight) in self.weights.iter_mut().enumerate() {
             if self.domain.holds(question, record) {
                 *weight *= factor;
@@ -89,67 +66,9 @@ impl<U: Domain<Q>, Q: Source> Weights<U, Q> {
             *weight /= total;
         }
     }
-
-    fn ask(&mut self, gap: Gap<Q>) -> Move<Gap<Q>, i64> {
-        self.asked = Some(gap.clone());
-        Move::Ask(gap)
-    }
 }
 
-impl<U: Domain<Q>, Q: Source> Middle<Gap<Q>, Option<i64>> for Weights<U, Q> {
-    type OuterQuery = Q;
-    type OuterAnswer = i64;
-
-    fn on_query(&mut self, question: Q, _: &mut Coins<'_>) -> Result<Move<Gap<Q>, i64>, Fault> {
-        self.domain.check(&question)?;
-        let guess = self.guess(&question);
-        Ok(self.ask(Gap {
-            question,
-            guess,
-            side: Side::Above,
-        }))
-    }
-
-    fn on_answer(
-        &mut self,
-        count: Option<i64>,
-        _: &mut Coins<'_>,
-    ) -> Result<Move<Gap<Q>, i64>, Fault> {
-        let asked = self.asked.take().ok_or(Fault::Failed)?;
-        match (count, asked.side) {
-            (Some(count), side) => {
-                // By the side alone: what was released is said, and nothing is computed from it.
-                self.update(&asked.question, side);
-                Ok(Move::Answer(count))
-            }
-            (None, Side::Above) => Ok(self.ask(Gap {
-                side: Side::Below,
-                ..asked
-            })),
-            (None, Side::Below) => Ok(Move::Answer(asked.guess)),
-        }
-    }
-}
-
-impl<U, Q> Clone for Weights<U, Q> {
-    fn clone(&self) -> Self {
-        Self {
-            domain: Arc::clone(&self.domain),
-            weights: self.weights.clone(),
-            asked: None,
-            ..*self
-        }
-    }
-}
-
-impl<U, Q> fmt::Debug for Weights<U, Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Weights")
-            .field("domain", &self.weights.len())
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
-    }
-}
+crate::clone_fields!([U] Weights<U> { domain, weights, rows, rate });
 
 #[cfg(test)]
 mod tests {
@@ -160,30 +79,13 @@ mod tests {
     fn weights_move_toward_the_count() {
         let mut weights = Weights::new(vec![1_u8, 2, 3, 4], 100, 0.25);
         assert_eq!(weights.guess(&rows_of(1)), 25);
-        weights.update(&rows_of(1), Side::Above);
+        weights.update(&rows_of(1), 1);
         // e^0.25 of 3 + e^0.25: 0.29971.
         assert_eq!(weights.guess(&rows_of(1)), 30);
-        weights.update(&rows_of(1), Side::Below);
+        weights.update(&rows_of(1), -1);
         assert_eq!(weights.guess(&rows_of(1)), 25);
-        weights.update(&rows_of(1), Side::Below);
+        weights.update(&rows_of(1), -1);
         // e^-0.25 of 3 + e^-0.25: 0.20609.
         assert_eq!(weights.guess(&rows_of(1)), 21);
-    }
-
-    /// What the mechanism promises with `ReleasesOnly`.
-    #[test]
-    fn weights_do_not_depend_on_the_count_that_is_told() {
-        use crate::machine::{CoinSource, NotPrivateSeededCoins};
-        let moved = |count: i64| {
-            let mut coins = NotPrivateSeededCoins::new(1);
-            let mut weights = Weights::new(vec![1_u8, 2, 3, 4], 100, 0.25);
-            let asked = weights.on_query(rows_of(1), &mut coins.coins());
-            assert!(matches!(asked, Ok(Move::Ask(_))));
-            let told = weights.on_answer(Some(count), &mut coins.coins());
-            assert!(matches!(told, Ok(Move::Answer(answer)) if answer == count));
-            weights.weights
-        };
-        assert_eq!(moved(30), moved(i64::MAX));
-        assert_eq!(moved(30), moved(-1000));
     }
 }

@@ -16,7 +16,7 @@ use queryables::number::Delta;
 use queryables::prelude::*;
 
 type Rows = Vec<i64>;
-type Keys = ThresholdHistogram<Rows, Option<i64>>;
+type Keys = ThresholdHistogram<Rows, i64>;
 
 fn pair(epsilon: &str, delta: &str) -> EpsilonDelta {
     EpsilonDelta::new(epsilon, delta).unwrap()

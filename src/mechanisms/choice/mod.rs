@@ -14,9 +14,9 @@ pub use exponential::ExponentialMechanism;
 pub use margin::{NoisyMaxWithMargin, Winner};
 pub use noisy_max::NoisyMax;
 pub use permute_and_flip::PermuteAndFlip;
+pub use quantiles::NoisyQuantiles;
 #[cfg(feature = "table")]
-pub(super) use quantiles::{ByRank, Quantiles};
-pub use quantiles::{NoisyQuantiles, Ranked};
+pub(super) use quantiles::{ByRank, Quantiles, Ranked};
 pub use score::{CountScores, Evaluate, Score, Sensitivity, sensitivity_between};
 pub use sum_scores::SumScores;
 pub use top_k::TopK;
@@ -218,11 +218,10 @@ impl<L: ChoiceLaw<S, R>, S, R> Choice<L, S, R> {
     ) -> Result<Self, MechanismError> {
         let score = Arc::new(score);
         let make = |epsilon| Self::of(law, Arc::clone(&score), epsilon);
-        let (_, made) = least_loss(make, |made: &Self| {
+        least_loss(make, |made: &Self| {
             // No gap is wider than a `u64`.
             u64::try_from(within).map_or(true, |gap| L::is_within(made, gap, confidence))
-        })?;
-        Ok(made)
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::{Attribute, Dataset};
 use crate::machine::{Coins, Description, Fault};
-use crate::mechanisms::individual::share;
+use crate::mechanisms::individual::{priced, share};
 use crate::mechanisms::limit::CANDIDATES;
 use crate::mechanisms::{MechanismError, RowRelation, Unavailable, apart};
 use crate::number::Epsilon;
@@ -190,10 +190,7 @@ where
             let epsilon: Epsilon = share(self.epsilon, size, largest)?;
             units.rule().children().price(&BoundedRange { epsilon })
         };
-        if F::STEPS_ADD_UP {
-            return units.proportional(&loss_of(largest)?, largest);
-        }
-        units.stepwise(largest, loss_of)
+        priced(units, largest, loss_of)
     }
 
     fn noise(&self, _: &mut Coins<'_>) -> Result<(), Fault> {

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::compose::Payers;
 use crate::machine::Description;
-use crate::mechanisms::contributes::Norm;
+use crate::mechanisms::query::Norm;
 use crate::mechanisms::statistic::fitted;
-use crate::mechanisms::{Change, Contributes, MechanismError, Once, Query};
+use crate::mechanisms::{Change, Contributes, Contributions, MechanismError, Once, Query};
 use crate::privacy::AddRemove;
 
 /// The number of records that could pay for this query several times; each that is counted pays for
@@ -55,20 +55,15 @@ impl Query<AddRemove> for ActiveRecords {
 
 impl<D: ?Sized> Contributes<D> for ActiveRecords {
     /// Nothing: what a record adds depends on its account ([`take`](Contributes::take)).
-    fn contributions(
-        &self,
-        _: &D,
-        _: Range<usize>,
-        numbers: &mut [i128],
-        _: &mut dyn FnMut(usize),
-    ) {
-        numbers.fill(0);
+    fn contributions(&self, _: &D, records: Range<usize>) -> Contributions {
+        Contributions::new(records.len(), vec![0; records.len()], Vec::new())
     }
 
-    fn take<N: Norm>(
+    fn take(
         &self,
         _: &D,
         records: Range<usize>,
+        _: Norm,
         payers: &mut Payers<'_>,
         totals: &mut [i128],
     ) {

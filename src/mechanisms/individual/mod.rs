@@ -34,10 +34,9 @@ pub use active::ActiveRecords;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-use super::contributes::Norm;
 use super::noised::{drawn, release};
 use super::{AddedNoise, Contributes, GaussianNoise, LaplaceNoise, Noised};
-use crate::account::{SquaresAddUp, ValidIndividually};
+use crate::account::{ChildLoss, SquaresAddUp, ValidIndividually};
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
 use crate::data::Dataset;
 use crate::machine::{Coins, Description, DrawnNoise, Fault};
@@ -56,6 +55,18 @@ pub(super) fn share(epsilon: Epsilon, part: u64, whole: u64) -> Result<Epsilon, 
     Ok(epsilon.ok_or(Overflow)?)
 }
 
+/// The tariff of a query for which a contribution of this size loses so much, up to the largest.
+pub(super) fn priced<F: ValidIndividually>(
+    units: &RecordUnits<F>,
+    largest: u64,
+    loss_of: impl Fn(u64) -> Result<ChildLoss<F>, UnknownLoss>,
+) -> Result<Tariff, UnknownLoss> {
+    if F::STEPS_ADD_UP || largest == 1 {
+        return units.proportional(&loss_of(largest)?, largest);
+    }
+    units.stepwise(largest, loss_of)
+}
+
 /// Noise for which records can pay under a rule.
 ///
 /// Example: [`IndividualFilter`](crate::compose::IndividualFilter).
@@ -63,7 +74,7 @@ pub(super) fn share(epsilon: Epsilon, part: u64, whole: u64) -> Result<Epsilon, 
     message = "ask with a noise that records can pay for under this rule: `{Self}` is none",
     note = "Laplace noise is paid for under rules whose measure prices it, Gaussian noise under rules in which squares add up"
 )]
-pub trait Paid<F: ValidIndividually>: AddedNoise + Norm {
+pub trait Paid<F: ValidIndividually>: AddedNoise {
     /// What a contribution costs, by its size.
     ///
     /// # Errors
@@ -85,10 +96,7 @@ impl<F: ValidIndividually<Children: Prices<Laplace>>> Paid<F> for LaplaceNoise {
             };
             units.rule().children().price(&fact)
         };
-        if F::STEPS_ADD_UP || largest == 1 {
-            return units.proportional(&loss_of(largest)?, largest);
-        }
-        units.stepwise(largest, loss_of)
+        priced(units, largest, loss_of)
     }
 }
 
@@ -99,52 +107,6 @@ impl<F: SquaresAddUp<Children: Prices<Gaussian>>> Paid<F> for GaussianNoise {
         let square = square.filter(|square| *square <= 1 << 52);
         let too_long = UnknownLoss("records pay for a change of at most 2^26 steps");
         units.proportional(&longest, square.ok_or(too_long)?)
-    }
-}
-
-/// What is added in all.
-impl Norm for LaplaceNoise {
-    const SQUARES: bool = false;
-
-    fn size(numbers: &[i128]) -> u64 {
-        let size: u128 = numbers.iter().map(|number| number.unsigned_abs()).sum();
-        u64::try_from(size).unwrap_or(u64::MAX)
-    }
-
-    fn shrink(numbers: &mut [i128], size: u64, allowed: u64) -> u64 {
-        scale(numbers, allowed, size);
-        Self::size(numbers)
-    }
-}
-
-/// The square of the length.
-impl Norm for GaussianNoise {
-    const SQUARES: bool = true;
-
-    fn size(numbers: &[i128]) -> u64 {
-        let squares = numbers
-            .iter()
-            .map(|number| number.unsigned_abs().saturating_pow(2));
-        let square = squares.fold(0, u128::saturating_add);
-        u64::try_from(square).unwrap_or(u64::MAX)
-    }
-
-    fn shrink(numbers: &mut [i128], size: u64, allowed: u64) -> u64 {
-        let root = size.isqrt();
-        scale(
-            numbers,
-            allowed.isqrt(),
-            root + u64::from(root * root < size),
-        );
-        Self::size(numbers)
-    }
-}
-
-/// Toward zero, by a factor of at most one.
-fn scale(numbers: &mut [i128], part: u64, whole: u64) {
-    for number in numbers {
-        let scaled = number.unsigned_abs().saturating_mul(part.into()) / u128::from(whole.max(1));
-        *number = number.signum() * i128::try_from(scaled).unwrap_or(0);
     }
 }
 
@@ -174,7 +136,7 @@ where
 
     fn take(&self, data: &D, records: Range<usize>, payers: &mut Payers<'_>) -> Vec<i128> {
         let mut totals = vec![0; self.query.totals()];
-        self.query.take::<N>(data, records, payers, &mut totals);
+        self.query.take(data, records, N::NORM, payers, &mut totals);
         totals
     }
 

@@ -81,9 +81,9 @@ impl TableQuery<RowsOf, PerGroup> {
     /// range.
     pub fn scores(&self) -> Result<GroupScores, MechanismError> {
         self.check_rows()?;
-        let (bound, most) = match self.schema().person() {
+        let (bound, most) = match self.schema.person() {
             Person::EachRow => (Bound::Row, 1),
-            Person::Column(_) => (Bound::Each(self.rows()), self.rows()),
+            Person::Column(_) => (Bound::Each(self.rows), self.rows),
         };
         Ok(GroupScores {
             plan: self.tallied(bound)?,
@@ -217,12 +217,12 @@ impl TableQuery<RowsOf, PerGroup> {
         if !matches!(grouping.groups(), Keys::Buckets(_)) {
             return Err(not_buckets(self.groupings()));
         }
-        if self.rows() != 1 {
+        if self.rows != 1 {
             let (what, must) = (
                 "the number of rows of a person",
                 "1, because each person is in one bucket",
             );
-            return Err(MechanismError::parameter(what, self.rows(), must));
+            return Err(MechanismError::parameter(what, self.rows, must));
         }
         Ok(FirstGroups {
             plan: self.tallied(Bound::First)?,
@@ -232,8 +232,8 @@ impl TableQuery<RowsOf, PerGroup> {
     /// The plan that counts rows, one step each.
     fn tallied(&self, bound: Bound) -> Result<Plan, MechanismError> {
         Ok(Plan::new(
-            self.schema(),
-            self.condition().cloned(),
+            &self.schema,
+            self.condition.clone(),
             (Amount::one(0)?, Parts::Value),
             self.groupings().to_vec(),
             bound,
@@ -376,10 +376,10 @@ impl TableQuery<RowsOf, One> {
     /// [`TableError`] if there is no such column of whole numbers or texts, or if
     /// [several rows of a person](TableQuery::rows_per_person) are to count: each person has one key.
     pub fn keys(&self, column: &str) -> Result<super::TableKeys, TableError> {
-        if self.rows() != 1 {
+        if self.rows != 1 {
             let problem = "each person has one key: leave out the number of rows of a person";
             return Err(TableError::BadAmount(problem));
         }
-        super::TableKeys::new(self.schema(), self.condition().cloned(), column)
+        super::TableKeys::new(&self.schema, self.condition.clone(), column)
     }
 }

@@ -15,7 +15,6 @@ use super::{MeanOf, RowsOf, SumOf, VarianceOf};
 use super::{fits, json, of_table};
 use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
 use crate::noise::Noise;
-use crate::privacy::AddRemove;
 use crate::table::{
     Amount, Bound, Condition, Domain, Expr, Grouping, IntoExpr, Kind, Number, Parts, Person, Plan,
     Schema, Table, TableError, Value,
@@ -31,12 +30,12 @@ use crate::table::{
 /// the [`Plan`] says, and the noise follows from the same plan.
 #[derive(Clone, Debug)]
 pub struct TableQuery<S, G = One> {
-    schema: Schema,
-    condition: Option<Condition>,
+    pub(super) schema: Schema,
+    pub(super) condition: Option<Condition>,
     number: Option<Number>,
     range: Option<Stated>,
     groupings: Vec<Grouping>,
-    rows: u64,
+    pub(super) rows: u64,
     norm: Norm,
     of: PhantomData<(S, G)>,
 }
@@ -163,7 +162,7 @@ impl<S, G> TableQuery<S, G> {
         }
     }
 
-    /// With at most this number of rows of one person, or what so many rows can add; those of a person who
+    /// With at most this number of rows of one person, or what that many rows can add; those of a person who
     /// has more weigh less. It is 1 by default, and stays 1 where each row is a person.
     #[must_use]
     pub fn rows_per_person(self, rows: u64) -> Self {
@@ -209,18 +208,6 @@ impl<S, G> TableQuery<S, G> {
             norm: self.norm,
             of: PhantomData,
         }
-    }
-
-    pub(super) fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    pub(super) fn condition(&self) -> Option<&Condition> {
-        self.condition.as_ref()
-    }
-
-    pub(super) fn rows(&self) -> u64 {
-        self.rows
     }
 
     /// The groupings, in their order.
@@ -431,9 +418,3 @@ where
         Ok(())
     }
 }
-
-const _: () = {
-    // Queries of tables are queries under both relations of rows.
-    const fn is_query<Q: Query<AddRemove>>() {}
-    is_query::<TableQuery<MeanOf, PerGroup>>();
-};

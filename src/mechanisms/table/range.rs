@@ -205,14 +205,4 @@ impl<R> Accuracy for FindRange<R> {
 
 shown!(impl[R: Relation] FindRange<R>);
 
-impl<R> Clone for FindRange<R> {
-    fn clone(&self) -> Self {
-        Self {
-            search: self.search.clone(),
-            column: self.column.clone(),
-            edges: Arc::clone(&self.edges),
-            above: Arc::clone(&self.above),
-            below: Arc::clone(&self.below),
-        }
-    }
-}
+crate::clone_fields!([R] FindRange<R> { search, column, edges, above, below });

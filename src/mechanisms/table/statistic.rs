@@ -11,7 +11,7 @@ use crate::privacy::AddRemove;
 use crate::table::{Number, Parts};
 
 /// What is computed of a table, in each group.
-pub trait TableStatistic: Clone + Send + Sync + sealed::Sealed {
+pub trait TableStatistic: Clone + Send + Sync {
     /// What answers mean. By how much they change is none of its business: a plan says that.
     #[doc(hidden)]
     type Inner: Query<AddRemove, Answer = Self::Value, Value = Self::Value>;
@@ -42,14 +42,6 @@ pub trait OfNumbers: TableStatistic {}
 impl OfNumbers for SumOf {}
 impl OfNumbers for MeanOf {}
 impl OfNumbers for VarianceOf {}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::RowsOf {}
-    impl Sealed for super::SumOf {}
-    impl Sealed for super::MeanOf {}
-    impl Sealed for super::VarianceOf {}
-}
 
 /// A number of rows.
 ///

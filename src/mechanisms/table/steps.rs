@@ -24,7 +24,7 @@ impl Stated {
     /// The range in steps: so fine that little is lost by rounding, and so coarse that the vector of a
     /// person with `rows` rows can be scaled, if it is `scaled`.
     pub(super) fn in_steps(self, parts: Parts, rows: u64, scaled: bool) -> RealRange {
-        let (low, high) = self.range.ends();
+        let (low, high) = self.range.stated().into_inner();
         if self.stepped || !scaled {
             return match self.whole {
                 true => RealRange::of_multiples(low..=high, 0),

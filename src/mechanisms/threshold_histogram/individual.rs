@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{ThresholdHistogram, ready};
 use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
-use crate::data::{Dataset, GroupKey, Grouped};
+use crate::data::{Dataset, Grouped};
 use crate::machine::{Coins, Description, Fault};
 use crate::privacy::facts::{Laplace, Thresholded};
 use crate::privacy::{AddRemove, Prices, UnknownLoss};
@@ -42,15 +42,15 @@ use crate::privacy::{AddRemove, Prices, UnknownLoss};
 /// One more record with a key changes one count by one, or adds a key that is released with
 /// probability δ, whatever the others are ([`Thresholded`]). The key of a record that cannot pay is
 /// not there: with a count of zero it would still be released at times.
-impl<D, P, F> IndividualQuery<D, F> for ThresholdHistogram<D, P, AddRemove>
+impl<D, K, F> IndividualQuery<D, F> for ThresholdHistogram<D, K, AddRemove>
 where
     D: Dataset + ?Sized,
-    P: GroupKey,
+    K: Ord + Clone + Send + Sync + 'static,
     F: ValidIndividually<Children: Prices<Thresholded<Laplace>>>,
 {
     type Noise = ();
-    type Total = BTreeMap<P::Key, u64>;
-    type Answer = BTreeMap<P::Key, i64>;
+    type Total = BTreeMap<K, u64>;
+    type Answer = BTreeMap<K, i64>;
 
     fn tariff(&self, units: &RecordUnits<F>) -> Result<Tariff, UnknownLoss> {
         units.flat(&units.rule().children().price(&self.fact())?)
@@ -65,8 +65,7 @@ where
     }
 
     fn take(&self, data: &D, records: Range<usize>, payers: &mut Payers<'_>) -> Self::Total {
-        let mut keys: Vec<_> = records.clone().map(|_| Grouped(None)).collect();
-        self.keys.0.read(data, records, &mut keys);
+        let (keys, _) = self.keys.values(data, records);
         let mut counts = BTreeMap::new();
         for Grouped(key) in keys {
             let paid = payers.charge(key.is_some().into());

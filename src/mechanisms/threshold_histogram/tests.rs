@@ -19,7 +19,7 @@ fn histogram<R: RowRelation>(
     relation: R,
     threshold: u64,
     epsilon: &str,
-) -> Result<ThresholdHistogram<Rows, Option<char>, R>, MechanismError> {
+) -> Result<ThresholdHistogram<Rows, char, R>, MechanismError> {
     let epsilon = epsilon.parse().unwrap();
     ThresholdHistogram::with_threshold(relation, "letter", key, threshold, epsilon)
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use queryables::data::{Attribute, Predicate};
 use queryables::mechanisms::query::Unavailable;
 use queryables::mechanisms::{
-    AboveThreshold, AboveThresholdMachine, Choice, Count, Evaluate, Histogram, NoisyMax, Partition,
-    Score, Sensitivity, Sum,
+    AboveThreshold, Choice, Count, Evaluate, Histogram, NoisyMax, Partition, Score, Sensitivity,
+    Sum,
 };
 use queryables::middle::{Mapped, Middle, Move};
 use queryables::prelude::*;
@@ -115,7 +115,7 @@ impl Leaf {
 
 pub struct Search {
     leaf: Leaf,
-    machine: AboveThresholdMachine<Rows, Predicate<Rows>>,
+    machine: <AboveThreshold<Predicate<Rows>> as Mechanism<Rows>>::Machine,
 }
 
 impl Mechanism<Rows> for Leaf {

@@ -40,6 +40,12 @@ pub enum Gaussian {
     CountMu(Mu),
 }
 
+impl From<Rho> for Gaussian {
+    fn from(rho: Rho) -> Self {
+        Self::Rho(rho)
+    }
+}
+
 impl Gaussian {
     /// What is true at a distance of d: answers are d times as far apart, which is d·μ and d²·ρ. Counts
     /// then change by more than one.

@@ -326,7 +326,7 @@ fn weights_are_asked_conditions_about_their_cells() {
     assert_eq!(refused([state.clone(), state]), twice);
 }
 
-/// A condition of 1024 parts is computed for each cell: so many take seconds.
+/// A condition of 1024 parts is computed for each cell, which takes seconds for 2^16 of them.
 #[test]
 fn cells_are_at_most_two_to_the_sixteenth() {
     let schema = visits();
