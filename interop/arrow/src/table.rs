@@ -38,7 +38,7 @@ pub struct ArrowTable {
 
 /// One GiB.
 const MEMORY_BOUND: usize = 1 << 30;
-/// So many rows of a few columns stay in the cache of a core.
+/// This many rows of a few columns stay in the cache of a core.
 const BATCH_ROWS: usize = 1 << 13;
 /// What a program has in memory is divided, so that every thread gets some.
 const PIECE_ROWS: usize = 1 << 17;

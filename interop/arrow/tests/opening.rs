@@ -235,6 +235,15 @@ fn a_file_that_changed_is_unavailable() {
     assert_eq!(streamed.tally(&plan), Err(Unavailable));
     // What is in memory is what it was.
     assert_eq!(kept.tally(&plan), Ok(vec![10]));
+    // As long as before, and written later.
+    let streamed = ArrowTable::parquet(&schema, [&path])
+        .unwrap()
+        .with_memory_bound(0);
+    assert_eq!(streamed.tally(&plan), Ok(vec![1000]));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(later).unwrap();
+    assert_eq!(streamed.tally(&plan), Err(Unavailable));
 }
 
 #[test]
