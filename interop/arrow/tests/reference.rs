@@ -179,7 +179,8 @@ fn people_beyond_the_memory_bound_are_met_in_several_passes() {
         Bound::L2(4000),
     );
     let plan = plan.unwrap();
-    for table in [open(), open().with_memory_bound(1 << 20)] {
+    let many_batches = open().with_batch_rows(64);
+    for table in [open(), many_batches, open().with_memory_bound(1 << 20)] {
         assert_eq!(table.tally(&plan), reference.tally(&plan));
         let keys = table.tally_keys(None, "n");
         assert_eq!(keys, reference.tally_keys(None, "n"));

@@ -117,7 +117,7 @@ fn results_of_one_pass_are_alive_and_not_those_of_all() {
 struct Keys;
 
 impl Pass for Keys {
-    type Key = i64;
+    type Key = str;
     type Group = ();
     type Kept = Option<String>;
     type Store = ();
@@ -129,7 +129,7 @@ impl Pass for Keys {
         &self,
         _: &Batch<'_>,
         (): &mut (),
-        _: impl FnMut(&i64, (), Option<String>),
+        _: impl FnMut(&str, (), Option<String>),
     ) -> Result<(), Unavailable> {
         Err(Unavailable)
     }
@@ -150,9 +150,9 @@ impl Pass for Keys {
         0
     }
 
-    /// The bytes of the keys that are left.
+    /// The bytes of the names and keys that are left.
     fn finish(&self, bytes: &mut usize, part: Part<Self>) {
-        let kept: usize = part.table.iter().map(|entry| entry.kept.heap()).sum();
+        let kept: usize = part.table.iter().map(|entry| entry.heap::<str>()).sum();
         assert_eq!(part.heap(), kept);
         *bytes += kept;
     }
@@ -160,7 +160,7 @@ impl Pass for Keys {
 
 /// A key of a thousand bytes takes as much as a person whose name is that long.
 #[test]
-fn the_keys_that_are_kept_and_those_that_wait_count_as_memory() {
+fn names_and_keys_that_are_kept_or_wait_count_as_memory() {
     let hasher = DefaultHashBuilder::default();
     let most_bytes = 1 << 18;
     let people = People::new(&Keys, &hasher, Share::ALL, (most_bytes, 1));
@@ -169,11 +169,12 @@ fn the_keys_that_are_kept_and_those_that_wait_count_as_memory() {
     for person in 0..4000 {
         // Longer ones are counted, too, and shorter ones no more.
         for length in [1000, person] {
-            let key = Some("k".repeat(length));
-            bytes += key.heap();
-            waiting.push(&(person as i64), ((), key));
+            let (name, key) = (person.to_string(), Some("k".repeat(length)));
+            bytes += name.len() + key.heap();
+            waiting.push(name.as_str(), ((), key));
             if waiting.bytes() >= people.most_waiting {
                 people.add(person % 4, &mut waiting);
+                assert_eq!(waiting.bytes(), 0);
                 bytes = 0;
             }
             assert!(bytes <= people.most_waiting, "{bytes} wait");
