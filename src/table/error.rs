@@ -42,6 +42,14 @@ pub enum TableError {
         /// What would do.
         wanted: Kind,
     },
+    /// Something that is no number stands where a whole or a real one would do.
+    #[error("{what} is a {found}, and a number is needed here")]
+    NotANumber {
+        /// The column or the part of the question, as text.
+        what: String,
+        /// Its type.
+        found: Kind,
+    },
     /// Values that have no order are compared by it.
     #[error("{what} asks for an order, and yes and no have none: use = or <>, or AND, OR, NOT")]
     NoOrder {

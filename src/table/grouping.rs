@@ -206,7 +206,7 @@ fn typed<V: Into<Value>>(
     column: &Column,
     values: impl IntoIterator<Item = V>,
 ) -> Result<Vec<Value>, TableError> {
-    let place = format_args!("among the groups of column {:?}", column.name()).to_string();
+    let place = format!(" among the groups of column {:?}", column.name());
     let values = values.into_iter();
     values
         .map(|value| value.into().fit(column.kind(), &place))

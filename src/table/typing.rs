@@ -58,8 +58,14 @@ impl Schema {
     pub fn number(&self, question: impl IntoExpr) -> Result<Number, TableError> {
         let expr = question.into_expr()?.bounded()?;
         let (expr, kind) = self.typed(expr)?;
-        if !matches!((&expr, kind), (Expr::Column(_), Kind::Real)) {
-            need(Kind::Whole, kind, &expr, &"")?;
+        match (&expr, kind) {
+            (_, Kind::Whole) | (Expr::Column(_), Kind::Real) => {}
+            // Of real numbers nothing is computed.
+            (_, Kind::Real) => need(Kind::Whole, kind, &expr, &"")?,
+            (_, found) => {
+                let what = Shortened(&expr).to_string();
+                return Err(TableError::NotANumber { what, found });
+            }
         }
         Number::typed(self.clone(), expr, kind)
     }

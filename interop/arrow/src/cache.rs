@@ -113,3 +113,39 @@ impl Keeping {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Int64Array;
+
+    use super::*;
+
+    /// What does not fit is let go while it is read, and is not tried again.
+    #[test]
+    fn a_column_that_does_not_fit_takes_no_memory() {
+        let cache = Cache::default();
+        let array: ArrayRef = Arc::new(Int64Array::from(vec![7; 1000]));
+        let bytes = array.get_array_memory_size();
+        // An estimate of zero, as for texts and CSV.
+        let keeping = |most| cache.keeping(&[3], 1, most, |_| 0);
+        let small = keeping(2 * bytes);
+        let held = |keeping: &Keeping| match &keeping.columns[..] {
+            [(3, pieces)] => pieces[0].lock().unwrap().len(),
+            _ => 0,
+        };
+        for expected in [1, 0, 0] {
+            small.push(0, 3, &array);
+            assert_eq!(held(&small), expected);
+        }
+        cache.keep(small);
+        assert!(cache.get(3).is_none());
+        let again = keeping(100 * bytes);
+        assert!(again.columns.is_empty());
+
+        let cache = Cache::default();
+        let large = cache.keeping(&[3], 1, 100 * bytes, |_| 0);
+        large.push(0, 3, &array);
+        cache.keep(large);
+        assert_eq!(cache.get(3).unwrap()[0].len(), 1);
+    }
+}

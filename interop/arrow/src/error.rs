@@ -16,7 +16,7 @@ use queryables::table::Kind;
 ///
 /// let schema = Schema::of_rows([Column::new("age", Kind::Whole)])?;
 /// let error = ArrowTable::csv_from(&schema, "name\nAda\n".as_bytes()).unwrap_err();
-/// assert_eq!(error.to_string(), r#"the CSV has no column "age": its columns are name"#);
+/// assert_eq!(error.to_string(), r#"the CSV has no column "age": its columns are "name""#);
 /// # Ok::<(), queryables::table::TableError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,8 +30,11 @@ pub enum OpenError {
         /// What the system or the reader says.
         problem: String,
     },
+    /// No file was named: a pattern that finds none would be a table without rows.
+    #[error("no file is named: name one at least")]
+    NoFiles,
     /// A column of the schema is not there.
-    #[error("{file} has no column {column:?}: its columns are {}", .known.join(", "))]
+    #[error("{file} has no column {column:?}: {}", columns(.known))]
     NoColumn {
         /// Which file.
         file: String,
@@ -64,6 +67,20 @@ pub enum OpenError {
         /// The Arrow types that would do.
         wanted: &'static str,
     },
+}
+
+/// In quotes: a blank in a name is seen.
+fn columns(known: &[String]) -> String {
+    match known {
+        [] => "it is empty, and needs a line with the names of its columns".to_owned(),
+        [all] if all.contains([';', '\t']) => {
+            format!("its only column is {all:?}: separate columns by commas")
+        }
+        _ => {
+            let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
+            format!("its columns are {}", known.join(", "))
+        }
+    }
 }
 
 impl fmt::Debug for OpenError {

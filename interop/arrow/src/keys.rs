@@ -93,8 +93,8 @@ impl<V: Key + ?Sized> Pass for Rows<'_, V> {
         *count += 1;
     }
 
-    fn merge(&self, (): &mut (), count: &mut u64, ((), other): (&(), u64)) {
-        *count += other;
+    fn move_to(&self, (): &mut (), (): &(), count: u64) -> u64 {
+        count
     }
 
     fn total(&self) -> Self::Total {
@@ -180,16 +180,14 @@ where
     }
 
     fn add(&self, (): &mut (), least: &mut Option<V::Owned>, key: Option<V::Owned>) {
-        keep_least(least, key);
+        *least = match (least.take(), key) {
+            (Some(least), Some(key)) => Some(least.min(key)),
+            (least, key) => least.or(key),
+        };
     }
 
-    fn merge(
-        &self,
-        (): &mut (),
-        least: &mut Option<V::Owned>,
-        ((), other): (&(), Option<V::Owned>),
-    ) {
-        keep_least(least, other);
+    fn move_to(&self, (): &mut (), (): &(), least: Option<V::Owned>) -> Option<V::Owned> {
+        least
     }
 
     fn total(&self) -> Self::Total {
@@ -202,13 +200,6 @@ where
             *counted.entry(key).or_default() += 1;
         }
     }
-}
-
-fn keep_least<T: Ord>(least: &mut Option<T>, other: Option<T>) {
-    *least = match (least.take(), other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    };
 }
 
 /// Calls with the key of each row that satisfies the condition and has one.

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::hash::Hash;
+use std::ops::Range;
 
 use arrow_buffer::NullBuffer;
 use queryables::mechanisms::query::Unavailable;
@@ -10,16 +11,37 @@ use crate::vector::{Values, Vector};
 
 /// What names a person: a whole number, or a text.
 pub(crate) trait Key: ToOwned<Owned: Borrow<Self> + Ord + Send> + Hash + Eq + Sync {
+    /// What stands for it while its row waits: itself, or its place among other names.
+    type Short: Send;
+
     /// The bytes that an owned one takes besides itself.
     fn heap(&self) -> usize;
+
+    /// Writes it to the end of these names, if it is one.
+    fn shorten(&self, names: &mut String) -> Self::Short;
+
+    /// The one that was shortened.
+    fn of<'a>(short: &'a Self::Short, names: &'a str) -> &'a Self;
 
     /// Calls with each row of a column that has a value.
     fn each(column: &Vector<'_>, each: impl FnMut(usize, &Self)) -> Result<(), Unavailable>;
 }
 
 impl Key for i64 {
+    type Short = i64;
+
     fn heap(&self) -> usize {
         0
+    }
+
+    #[inline]
+    fn shorten(&self, _: &mut String) -> i64 {
+        *self
+    }
+
+    #[inline]
+    fn of<'a>(short: &'a i64, _: &'a str) -> &'a i64 {
+        short
     }
 
     #[inline]
@@ -41,9 +63,21 @@ impl Key for i64 {
 }
 
 impl Key for str {
+    type Short = Range<usize>;
+
     fn heap(&self) -> usize {
         // What an allocator adds is a guess.
         self.len() + 16
+    }
+
+    fn shorten(&self, names: &mut String) -> Range<usize> {
+        let start = names.len();
+        names.push_str(self);
+        start..names.len()
+    }
+
+    fn of<'a>(short: &'a Range<usize>, names: &'a str) -> &'a str {
+        names.get(short.clone()).unwrap_or_default()
     }
 
     fn each(column: &Vector<'_>, mut each: impl FnMut(usize, &Self)) -> Result<(), Unavailable> {
@@ -105,10 +139,12 @@ pub(crate) trait Heap {
     }
 }
 
+impl Heap for () {}
 impl Heap for i64 {}
 impl Heap for u64 {}
 impl Heap for usize {}
 impl Heap for Option<i64> {}
+impl Heap for (u32, i64) {}
 
 impl Heap for Option<String> {
     fn heap(&self) -> usize {
@@ -120,37 +156,17 @@ impl Heap for Option<String> {
 pub(crate) trait Store: Default + Send {
     /// How much memory it takes.
     fn bytes(&self) -> usize;
-
-    /// How much of it is in use.
-    fn used(&self) -> usize;
-
-    /// Empties it, and keeps its memory.
-    fn clear(&mut self);
 }
 
 impl Store for () {
     fn bytes(&self) -> usize {
         0
     }
-
-    fn used(&self) -> usize {
-        0
-    }
-
-    fn clear(&mut self) {}
 }
 
 impl<T: Send> Store for Vec<T> {
     fn bytes(&self) -> usize {
         self.capacity() * size_of::<T>()
-    }
-
-    fn used(&self) -> usize {
-        self.len() * size_of::<T>()
-    }
-
-    fn clear(&mut self) {
-        self.clear();
     }
 }
 

@@ -38,7 +38,7 @@ pub struct ArrowTable {
 
 /// One GiB.
 const MEMORY_BOUND: usize = 1 << 30;
-/// So many rows of a few columns stay in the cache of a core.
+/// This many rows of a few columns stay in the cache of a core.
 const BATCH_ROWS: usize = 1 << 13;
 /// What a program has in memory is divided, so that every thread gets some.
 const PIECE_ROWS: usize = 1 << 17;
@@ -59,15 +59,16 @@ impl ArrowTable {
     ///
     /// # Errors
     ///
-    /// [`OpenError`] if a file cannot be opened, or has no such column.
+    /// [`OpenError`] if there is no file, one cannot be opened, or has no such column.
     pub fn csv<P: AsRef<Path>>(
         schema: &Schema,
         files: impl IntoIterator<Item = P>,
     ) -> Result<Self, OpenError> {
-        let files = files
-            .into_iter()
-            .map(|file| CsvFile::open(schema, file.as_ref()));
-        Ok(Self::new(schema, files.collect::<Result<_, _>>()?))
+        let mut pieces = Vec::new();
+        for file in some(files)? {
+            pieces.push(CsvFile::open(schema, file.as_ref())?);
+        }
+        Ok(Self::new(schema, pieces))
     }
 
     /// The rows of a CSV that is read now, into memory.
@@ -84,13 +85,14 @@ impl ArrowTable {
     ///
     /// # Errors
     ///
-    /// [`OpenError`] if a file cannot be opened, or a column is not there or has a type that does not fit.
+    /// [`OpenError`] if there is no file, one cannot be opened, or a column is not there or has a type that does
+    /// not fit.
     pub fn parquet<P: AsRef<Path>>(
         schema: &Schema,
         files: impl IntoIterator<Item = P>,
     ) -> Result<Self, OpenError> {
         let mut pieces = Vec::new();
-        for file in files {
+        for file in some(files)? {
             pieces.extend(ParquetFile::open(schema, file.as_ref())?);
         }
         Ok(Self::new(schema, pieces))
@@ -174,6 +176,15 @@ impl ArrowTable {
             batch_rows: self.batch_rows,
             most_kept: self.memory_bound / 2,
         }
+    }
+}
+
+/// The files, if there are any.
+fn some<P>(files: impl IntoIterator<Item = P>) -> Result<impl Iterator<Item = P>, OpenError> {
+    let mut files = files.into_iter().peekable();
+    match files.peek() {
+        None => Err(OpenError::NoFiles),
+        Some(_) => Ok(files),
     }
 }
 

@@ -176,12 +176,8 @@ impl<Q: Key + ?Sized, L: Layout> Pass for Tally<'_, Q, L> {
         L::add(self.plan, store, kept, update);
     }
 
-    fn merge(&self, store: &mut L::Store, kept: &mut L::Kept, other: (&L::Store, L::Kept)) {
-        let (others, other) = other;
-        let sums = L::sums_mut(self.plan, store, kept).iter_mut();
-        for (sum, other) in sums.zip(L::sums(self.plan, others, &other)) {
-            sum.merge(other);
-        }
+    fn move_to(&self, store: &mut L::Store, other: &L::Store, kept: L::Kept) -> L::Kept {
+        L::move_to(self.plan, store, other, kept)
     }
 
     fn total(&self) -> Vec<i128> {
@@ -251,7 +247,7 @@ trait Layout {
     type Sums: Sums;
     type Kept: Heap + Send;
     type Store: Store;
-    type Update;
+    type Update: Heap + Send;
 
     /// Where a row goes, and what it adds there.
     fn row(group: u32, amount: i64) -> (Self::Group, Self::Update);
@@ -259,11 +255,12 @@ trait Layout {
     fn add(plan: &Plan, store: &mut Self::Store, kept: &mut Self::Kept, update: Self::Update);
     /// The sums of an entry: those of its group, or of all groups.
     fn sums<'a>(plan: &Plan, store: &'a Self::Store, kept: &'a Self::Kept) -> &'a [Self::Sums];
-    fn sums_mut<'a>(
+    fn move_to(
         plan: &Plan,
-        store: &'a mut Self::Store,
-        kept: &'a mut Self::Kept,
-    ) -> &'a mut [Self::Sums];
+        store: &mut Self::Store,
+        other: &Self::Store,
+        kept: Self::Kept,
+    ) -> Self::Kept;
 }
 
 /// The sums stand in the entry: of the only group, or of one of those in which a person has rows.
@@ -296,9 +293,8 @@ impl<G: Group, S: Sums> Layout for Single<G, S> {
         std::slice::from_ref(kept)
     }
 
-    #[inline]
-    fn sums_mut<'a>(_: &Plan, (): &'a mut (), kept: &'a mut S) -> &'a mut [S] {
-        std::slice::from_mut(kept)
+    fn move_to(_: &Plan, (): &mut (), (): &(), kept: S) -> S {
+        kept
     }
 }
 
@@ -336,17 +332,16 @@ impl<S: Sums> Layout for Dense<S> {
             .unwrap_or_default()
     }
 
-    fn sums_mut<'a>(plan: &Plan, store: &'a mut Vec<S>, start: &mut usize) -> &'a mut [S] {
-        store
-            .get_mut(*start..*start + plan.groups())
-            .unwrap_or_default()
+    fn move_to(plan: &Plan, store: &mut Vec<S>, other: &Vec<S>, start: usize) -> usize {
+        let moved = store.len();
+        store.extend_from_slice(Self::sums(plan, other, &start));
+        moved
     }
 }
 
 /// The sums of the numbers of a person in a group.
-trait Sums: Default + Heap + Send {
+trait Sums: Clone + Default + Heap + Send {
     fn add(&mut self, plan: &Plan, amount: i64);
-    fn merge(&mut self, other: &Self);
     fn numbers(&self) -> [i128; 3];
     /// How many rows there are.
     fn rows(&self) -> u64;
@@ -360,10 +355,6 @@ impl Sums for i64 {
         *self += amount;
     }
 
-    fn merge(&mut self, other: &Self) {
-        *self += other;
-    }
-
     fn numbers(&self) -> [i128; 3] {
         [i128::from(*self), 0, 0]
     }
@@ -374,7 +365,7 @@ impl Sums for i64 {
 }
 
 /// Whatever a plan may ask for. A row adds at most 2^62, so that the sums of 2^64 rows fit.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Wide {
     numbers: [i128; 3],
     rows: u64,
@@ -388,13 +379,6 @@ impl Sums for Wide {
             *sum += number;
         }
         self.rows += 1;
-    }
-
-    fn merge(&mut self, other: &Self) {
-        for (sum, other) in self.numbers.iter_mut().zip(other.numbers) {
-            *sum += other;
-        }
-        self.rows += other.rows;
     }
 
     fn numbers(&self) -> [i128; 3] {

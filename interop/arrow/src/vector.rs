@@ -40,7 +40,7 @@ pub(crate) enum Values<'a, T: Copy> {
 /// Texts, of which some may be missing.
 pub(crate) struct Texts<'a> {
     texts: Layout<'a>,
-    /// Which of the texts stands in each row; all of them, in their order, if nothing is said.
+    /// Which of the texts stands in each row; by default all of them, in their order.
     codes: Option<Vec<usize>>,
     pub(crate) known: Option<NullBuffer>,
 }

@@ -262,3 +262,32 @@ fn the_least_and_the_largest_number_are_two_people() {
         assert_eq!(table.tally(&plan).unwrap(), [expected], "{plan:?}");
     }
 }
+
+/// Too many for one entry: a person has an entry for each group, and those do not become one. There are so
+/// many, and they come in this order, that hashes of two of them look the same where a table searches.
+#[test]
+fn a_person_with_rows_in_many_groups_has_each_of_them() {
+    const GROUPS: i64 = 57_000;
+    let columns = [
+        Column::new("person", Kind::Whole),
+        Column::new("group", Kind::Whole),
+    ];
+    let schema = Schema::of_people("person", columns).unwrap();
+    let persons = Int64Array::from(vec![7; GROUPS as usize]);
+    let groups: Int64Array = (0..GROUPS).rev().map(Some).collect();
+    let batch = RecordBatch::try_from_iter([
+        ("person", Arc::new(persons) as ArrayRef),
+        ("group", Arc::new(groups)),
+    ]);
+    let table = ArrowTable::batches(&schema, [&batch.unwrap()]).unwrap();
+    let groups = Grouping::keys(&schema, "group", 0..GROUPS).unwrap();
+    let tally = |bound| {
+        let one = (Amount::one(0).unwrap(), Parts::Value);
+        let plan = Plan::new(&schema, None, one, vec![groups.clone()], bound).unwrap();
+        table.tally(&plan).unwrap()
+    };
+    let mut each = vec![1; GROUPS as usize];
+    assert_eq!(tally(Bound::Each(5)), each);
+    each[1..].fill(0);
+    assert_eq!(tally(Bound::First), each);
+}

@@ -40,9 +40,35 @@ fn of_array(kind: Kind, array: ArrayRef) -> ArrowTable {
 fn a_column_that_is_not_there_is_named() {
     let batch = batch("b", Arc::new(Int32Array::from(vec![1])));
     let error = ArrowTable::batches(&schema_of(Kind::Whole), [&batch]).unwrap_err();
-    let wanted = r#"the record batch has no column "a": its columns are b"#;
+    let wanted = r#"the record batch has no column "a": its columns are "b""#;
     assert_eq!(error.to_string(), wanted);
     assert_eq!(format!("{error:?}"), wanted);
+}
+
+#[test]
+fn a_csv_that_cannot_be_one_says_what_is_needed() {
+    let error = |csv: &str| {
+        let error = ArrowTable::csv_from(&schema_of(Kind::Whole), csv.as_bytes()).unwrap_err();
+        error.to_string()
+    };
+    // Blanks and capital letters are seen.
+    let wanted = r#"the CSV has no column "a": its columns are "A", " a""#;
+    assert_eq!(error("A, a\n1,2\n"), wanted);
+    let wanted =
+        r#"the CSV has no column "a": its only column is "a;b": separate columns by commas"#;
+    assert_eq!(error("a;b\n1;2\n"), wanted);
+    let wanted =
+        r#"the CSV has no column "a": it is empty, and needs a line with the names of its columns"#;
+    assert_eq!(error(""), wanted);
+    // A pattern of names that finds nothing.
+    let none: [&str; 0] = [];
+    let schema = schema_of(Kind::Whole);
+    for opened in [
+        ArrowTable::csv(&schema, none),
+        ArrowTable::parquet(&schema, none),
+    ] {
+        assert_eq!(opened.unwrap_err(), OpenError::NoFiles);
+    }
 }
 
 #[test]
@@ -235,6 +261,15 @@ fn a_file_that_changed_is_unavailable() {
     assert_eq!(streamed.tally(&plan), Err(Unavailable));
     // What is in memory is what it was.
     assert_eq!(kept.tally(&plan), Ok(vec![10]));
+    // As long as before, and written later.
+    let streamed = ArrowTable::parquet(&schema, [&path])
+        .unwrap()
+        .with_memory_bound(0);
+    assert_eq!(streamed.tally(&plan), Ok(vec![1000]));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(later).unwrap();
+    assert_eq!(streamed.tally(&plan), Err(Unavailable));
 }
 
 #[test]

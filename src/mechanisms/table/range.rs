@@ -84,13 +84,8 @@ impl Schema {
             Kind::Whole => 0,
             Kind::Real => LOWEST,
             found => {
-                let (what, wanted) = (col(column).to_string(), Kind::Real);
-                let wrong = TableError::WrongType {
-                    what,
-                    found,
-                    wanted,
-                };
-                return Err(wrong.into());
+                let what = col(column).to_string();
+                return Err(TableError::NotANumber { what, found }.into());
             }
         };
         if outside == 0 {

@@ -1,7 +1,7 @@
 //! What a new user gets wrong, and what they are told.
 
 use super::patients;
-use crate::table::{Column, Expr, IntoExpr, Kind, Schema, TableError, Value, col};
+use crate::table::{Column, Expr, Grouping, IntoExpr, Kind, Schema, TableError, Value, col};
 
 const VOCABULARY: &str = "a question has columns, constants, = <> < <= > >=, IN, BETWEEN, IS NULL, AND, OR, \
     NOT, + - * and parentheses";
@@ -274,6 +274,38 @@ fn signs_and_words_are_explained() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn what_is_no_number_has_no_sum() {
+    let message = |question: &str| match patients().number(question) {
+        Ok(number) => format!("{number} is a number"),
+        Err(error) => error.to_string(),
+    };
+    for (question, expected) in [
+        ("age", "age is a number"),
+        ("weight", "weight is a number"),
+        ("state", "state is a text, and a number is needed here"),
+        (
+            "age > 3",
+            "age > 3 is a yes-or-no value, and a number is needed here",
+        ),
+        (
+            "0.5",
+            "0.5 is a real number, and a whole number is needed here",
+        ),
+    ] {
+        assert_eq!(message(question), expected);
+    }
+}
+
+#[test]
+fn a_key_of_another_type_is_named() {
+    let grouping = Grouping::buckets(&patients(), "age", ["young", "old"]);
+    assert_eq!(
+        grouping.unwrap_err().to_string(),
+        r#"'young' among the groups of column "age" is a text, and a whole number is needed here"#
+    );
 }
 
 #[test]

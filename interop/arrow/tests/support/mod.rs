@@ -10,8 +10,9 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int8Array, Int16Array,
     Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray, TimestampMicrosecondArray,
     TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
-    UInt32Array, UInt64Array,
+    UInt32Array, UInt64Array, make_array,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema as ArrowSchema};
 use chrono::{DateTime, NaiveDate, TimeDelta};
 use parquet::arrow::ArrowWriter;
@@ -30,8 +31,14 @@ pub fn batches(draw: &mut Draw, schema: &Schema, rows: &[Row]) -> Vec<RecordBatc
     let mut columns: Vec<ArrayRef> = vec![Arc::new(Int32Array::from(vec![None; all.len()]))];
     for (place, column) in schema.columns().iter().enumerate() {
         let is_person = schema.person_column() == Some(place);
-        let values = all.iter().map(|row| row[place].clone()).collect();
-        let array = array(draw, column.kind(), is_person, values);
+        let values: Vec<Option<Value>> = all.iter().map(|row| row[place].clone()).collect();
+        // What stands where a value is missing may be anything.
+        let any = values.iter().flatten().last().filter(|_| draw.one_in(2));
+        let filled = values.iter().map(|value| value.as_ref().or(any).cloned());
+        let array = array(draw, column.kind(), is_person, filled.collect());
+        let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
+        let missing = array.to_data().into_builder().nulls(Some(nulls));
+        let array = make_array(missing.build().unwrap());
         fields.push(Field::new(column.name(), array.data_type().clone(), true));
         columns.push(array);
     }

@@ -395,7 +395,7 @@ fn a_range_is_found_between_powers_of_two() {
     };
     assert_eq!(
         error("state", 5),
-        "state is a text, and a real number is needed here"
+        "state is a text, and a number is needed here"
     );
     assert_eq!(
         error("night", 0),
