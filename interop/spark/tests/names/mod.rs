@@ -12,7 +12,7 @@ const NAMES: [[&str; 4]; 5] = [
     ["numbers", "t", "number1", "key"],
     ["people", "divisor", "keys0", "number_of_rows"],
     ["select", "a `person`", "from", "x.y"],
-    ["a``; --", "'", "\"; DROP TABLE \"", "é\\"],
+    ["a_1", "'", "\"; DROP TABLE \"", "é\\"],
 ];
 
 pub fn names_are_quoted(server: &Server) {
