@@ -10,9 +10,9 @@ use tokio_postgres::{Client, Error, Row, Statement};
 
 use crate::seen::{Seen, damaged, other_launches, seal};
 use crate::statements::{
-    BEGIN, CHANGES, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE, WRITE_ALONE,
+    BEGIN, CHANGES, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE, WRITE_ALONE, WRITE_ONE,
 };
-use crate::writing::{Outcome, Queued, Writing, columns};
+use crate::writing::{Outcome, Queued, Writing, amounts, columns};
 
 /// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
 /// each time.
@@ -24,6 +24,7 @@ pub(crate) struct Connection {
     changes: Statement,
     write: Statement,
     write_alone: Statement,
+    write_one: Statement,
     finish: Statement,
     newer: Statement,
     /// Does something only while somebody waits for it.
@@ -38,6 +39,7 @@ impl Connection {
             changes: prepared(CHANGES)?,
             write: prepared(WRITE)?,
             write_alone: prepared(WRITE_ALONE)?,
+            write_one: prepared(WRITE_ONE)?,
             finish: prepared(FINISH)?,
             newer: prepared(NEWER)?,
             client,
@@ -211,16 +213,8 @@ impl Connection {
     ) -> Result<(), StoreError> {
         let place = signed(sequence);
         let line = charge.line(sequence, times)?;
-        let (names, amounts): (Vec<String>, Vec<String>) = charge.amounts().into_iter().unzip();
-        let client = &self.client;
-        let removed = "DELETE FROM queryables_amounts WHERE sequence = $1";
-        client
-            .execute(removed, &[&place])
-            .await
-            .map_err(unavailable)?;
-        let replaced = client
-            .execute(REPLACE, &[&place, &line, &names, &amounts])
-            .await;
+        let (client, amounts) = (&self.client, amounts(charge));
+        let replaced = client.execute(REPLACE, &[&place, &line, &amounts]).await;
         replaced.map_err(unavailable)?;
         client.batch_execute("COMMIT").await.map_err(unavailable)
     }
@@ -255,10 +249,17 @@ impl Connection {
 
     /// Writes what a charge has decided under the locks, and commits.
     pub(crate) async fn commit(&self, charge: Queued, seen: &mut Seen) -> Result<(), StoreError> {
-        let writing = Writing::of(std::slice::from_ref(&charge), &[]);
+        let writing = Writing::of(std::slice::from_ref(&charge));
+        let (keys, keyed): (Vec<&String>, Vec<i64>) = charge
+            .key
+            .iter()
+            .map(|key| (key, signed(charge.sequence)))
+            .unzip();
+        let mut parameters = writing.parameters().to_vec();
+        parameters.extend([&keys as &(dyn ToSql + Sync), &keyed]);
         // Where the first fails, the server makes a rollback of the second, and the error is here.
         let committed = try_join(
-            self.client.execute(&self.write, &writing.parameters()),
+            self.client.execute(&self.write, &parameters),
             self.client.batch_execute("COMMIT"),
         )
         .await;
@@ -274,7 +275,7 @@ impl Connection {
         outcomes: &[Outcome],
         seen: &mut Seen,
     ) -> Result<bool, StoreError> {
-        let writing = Writing::of(charges, outcomes);
+        let writing = Writing::of(charges);
         let first = charges.first().map(|charge| charge.sequence);
         let Some(known) = seen.newest(&writing.budgets) else {
             return Ok(false);
@@ -289,15 +290,24 @@ impl Connection {
         );
         let versions: Vec<i64> = known.iter().map(|saved| signed(saved.version)).collect();
         let seals: Vec<&str> = known.iter().map(|saved| seal(&saved.state)).collect();
-        let mut parameters = writing.parameters().to_vec();
-        parameters.extend([
-            &first as &(dyn ToSql + Sync),
-            &entry,
-            &entry_seal,
-            &versions,
-            &seals,
-        ]);
-        let written = self.client.execute(&self.write_alone, &parameters).await;
+        let (done, lines) = columns(outcomes);
+        let position: [&(dyn ToSql + Sync); 3] = [&first, &entry, &entry_seal];
+        let one = writing.parameters_of_one().filter(|_| outcomes.len() <= 1);
+        let written = match (one, &*versions, &*seals) {
+            (Some(one), [version], [seal]) => {
+                // No entry has the number 0.
+                let done = (done.first().unwrap_or(&0), lines.first().unwrap_or(&"null"));
+                let last: [&(dyn ToSql + Sync); 4] = [done.0, done.1, version, seal];
+                let parameters: Vec<_> = one.into_iter().chain(position).chain(last).collect();
+                self.client.execute(&self.write_one, &parameters).await
+            }
+            _ => {
+                let last: [&(dyn ToSql + Sync); 4] = [&done, &lines, &versions, &seals];
+                let all = writing.parameters().into_iter();
+                let parameters: Vec<_> = all.chain(position).chain(last).collect();
+                self.client.execute(&self.write_alone, &parameters).await
+            }
+        };
         if written.map_err(unavailable)? == 0 {
             return Ok(false);
         }

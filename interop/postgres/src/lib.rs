@@ -22,8 +22,8 @@
 //! them is written, and each is decided anew. Otherwise a launch locks the row of the counter and those of its
 //! budgets, decides, and writes: two round trips to the server (one more with an idempotency key). The rows
 //! are locked from the answer of the first to the commit in the second. Outcomes without an answer are written
-//! with the next charge. States are versioned JSON, as text with a checksum; the numbers of a
-//! loss are also kept as exact `NUMERIC`, for queries.
+//! with the next charge. States are versioned JSON, as text with a checksum; the view `queryables_amounts`
+//! has the numbers of each loss as exact `NUMERIC`, for queries.
 
 #![warn(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![warn(
@@ -72,7 +72,7 @@ use writing::{Outcome as Waiting, Queued};
 /// A database that goes back, because a backup is restored or a copy of the server takes its place, is
 /// [`StoreError::Damaged`] for every store that has read something newer or has made a launch that is
 /// not there any more. Where one of the tables goes back alone, connecting finds that the budgets, the
-/// entries and the keys do not belong together (but for `queryables_amounts`, a copy for queries). Every
+/// entries and the keys do not belong together. Every
 /// launch and every reading compares its budgets with the entries since they were last read. What
 /// nobody can know who connects later: that all tables together are those of an earlier time.
 pub struct PostgresStore {
@@ -227,8 +227,10 @@ impl PostgresStore {
             // It ends with the client.
             drop(tokio::spawn(connection));
             // Plans are made once: for a row or two, making one takes longer than running it, and so does
-            // compiling it, which the planner asks for where it takes lists of JSON to be long.
-            let set = "SET default_transaction_isolation = 'read committed'; \
+            // compiling it, which the planner asks for where it takes lists of JSON to be long. It is made
+            // while the tables may be empty, and must not read all of them later.
+            let set = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
+                       SET default_transaction_isolation = 'read committed'; \
                        SET default_transaction_read_only = off; \
                        SET jit = off; \
                        SET plan_cache_mode = force_generic_plan";

@@ -63,78 +63,92 @@ pub(crate) const CHANGES: &str = concat!(
 "
 );
 
-/// Writes all of some charges at once: the entries ($1, $2), their amounts ($3, $4, $5), the changed budgets
-/// ($6, $7, $8), the keys ($9, $10), the outcomes of earlier launches ($11, $12), and the counter ($13).
-/// Where a condition is given, it holds or nothing is written.
+/// Writes the entries of charges ($1, $2) with their amounts ($3), and the changed budgets ($4, $5, $6). What
+/// comes before them is given, and from where it is known that they may be written.
 macro_rules! write {
-    ($with:literal, $from:literal, $and_from:literal) => {
+    ($before:literal, $from:literal) => {
         concat!(
             "WITH ",
-            $with,
-            "entry AS (
-                INSERT INTO queryables_entries (sequence, line) SELECT sequence, line::json
-                FROM unnest($1::bigint[], $2::text[]) AS e (sequence, line)",
-            $and_from,
-            "), amounts AS (
-                INSERT INTO queryables_amounts SELECT sequence, name, amount::numeric
-                FROM unnest($3::bigint[], $4::text[], $5::text[]) AS a (sequence, name, amount)",
-            $and_from,
-            "), budgets AS (
+            $before,
+            "budgets AS (
                 UPDATE queryables_budgets SET version = changed.version, state = changed.state::json
-                FROM unnest($6::text[], $7::bigint[], $8::text[]) AS changed (budget, version, state)",
-            $and_from,
+                FROM unnest($4::text[], $5::bigint[], $6::text[]) AS changed (budget, version, state)",
+            $from,
             " WHERE queryables_budgets.budget = changed.budget
-            ), keys AS (
-                INSERT INTO queryables_keys SELECT key, sequence
-                FROM unnest($9::text[], $10::bigint[]) AS k (key, sequence)",
-            $and_from,
-            "), outcomes AS (
-                UPDATE queryables_entries SET outcome = done.outcome::json
-                FROM unnest($11::bigint[], $12::text[]) AS done (sequence, outcome)",
-            $and_from,
-            " WHERE queryables_entries.sequence = done.sequence AND queryables_entries.outcome IS NULL
             )
-            UPDATE queryables_about SET next = $13::bigint ",
+            INSERT INTO queryables_entries (sequence, line, amounts)
+            SELECT sequence, line::json, amounts::json
+            FROM unnest($1::bigint[], $2::text[], $3::text[]) AS entry (sequence, line, amounts)",
             $from
         )
     };
 }
 
-/// Under the locks of `LOCK`.
-pub(crate) const WRITE: &str = write!("", "", "");
+/// Under the locks of `LOCK`: also the counter ($7) and the keys ($8, $9).
+pub(crate) const WRITE: &str = write!(
+    "counter AS (
+        UPDATE queryables_about SET next = $7::bigint
+    ), keys AS (
+        INSERT INTO queryables_keys SELECT key, sequence
+        FROM unnest($8::text[], $9::bigint[]) AS known (key, sequence)
+    ), ",
+    ""
+);
 
-/// Charges in one statement, and so in one round trip: it writes only if nobody has charged since the
-/// counter was $14. That is the counter that everybody locks first: while it is the same, so are the
-/// budgets. If it changes while this waits for its lock, it is read as it is then, and nothing is written.
+/// Charges without keys in one statement, and so in one round trip: it writes only if nobody has charged since
+/// the counter was $8, which becomes $7. That is the counter that everybody locks first: while it is the same,
+/// so are the budgets. If it changes while this waits for its lock, it is read as it is then, and nothing is
+/// written. Outcomes of earlier launches ($11, $12) are written with them.
 ///
-/// What was read before is compared, too: the checksum of an entry ($15, $16), and the versions and
-/// checksums of the changed budgets ($6, $17, $18). Where they differ nothing is written, and `LOCK` says
+/// What was read before is compared, too: the checksum of an entry ($9, $10), and the versions and
+/// checksums of the changed budgets ($4, $13, $14). Where they differ nothing is written, and `LOCK` says
 /// why.
 pub(crate) const WRITE_ALONE: &str = write!(
-    "waits AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true)),
-    about AS MATERIALIZED (
-        SELECT next FROM queryables_about, waits WHERE next = $14::bigint FOR UPDATE OF queryables_about
-    ), same AS MATERIALIZED (
-        SELECT FROM about
-        WHERE ($16::text IS NULL OR $16::text = (
-            SELECT right(line::text, 10) FROM queryables_entries WHERE sequence = $15::bigint
+    "same AS (
+        UPDATE queryables_about SET next = $7::bigint
+        WHERE next = $8::bigint AND set_config('synchronous_commit', 'on', true) = 'on'
+        AND ($10::text IS NULL OR $10::text = (
+            SELECT right(line::text, 10) FROM queryables_entries WHERE sequence = $9::bigint
         )) AND NOT EXISTS (
-            SELECT FROM unnest($6::text[], $17::bigint[], $18::text[])
+            SELECT FROM unnest($4::text[], $13::bigint[], $14::text[])
                 AS known (budget, version, seal)
                 LEFT JOIN queryables_budgets AS kept USING (budget)
             WHERE kept.version IS DISTINCT FROM known.version
                 OR right(kept.state::text, 10) IS DISTINCT FROM known.seal
-        )
+        ) RETURNING next
+    ), outcomes AS (
+        UPDATE queryables_entries SET outcome = done.outcome::json
+        FROM unnest($11::bigint[], $12::text[]) AS done (sequence, outcome), same
+        WHERE queryables_entries.sequence = done.sequence AND queryables_entries.outcome IS NULL
     ), ",
-    "FROM same",
     ", same"
 );
 
-/// Writes a refusal ($1, $2) in the place of the one before, whose amounts are gone.
+/// The same for one charge of one budget, with one outcome or none: lists take longer than all the rest.
+pub(crate) const WRITE_ONE: &str = "
+    WITH same AS (
+        UPDATE queryables_about SET next = $7::bigint
+        WHERE next = $8::bigint AND set_config('synchronous_commit', 'on', true) = 'on'
+        AND ($10::text IS NULL OR $10::text = (
+            SELECT right(line::text, 10) FROM queryables_entries WHERE sequence = $9::bigint
+        )) AND (
+            SELECT version = $13::bigint AND right(state::text, 10) = $14::text
+            FROM queryables_budgets WHERE budget = $4::text
+        ) RETURNING next
+    ), outcomes AS (
+        UPDATE queryables_entries SET outcome = $12::text::json FROM same
+        WHERE sequence = $11::bigint AND outcome IS NULL
+    ), budgets AS (
+        UPDATE queryables_budgets SET version = $5::bigint, state = $6::text::json FROM same
+        WHERE budget = $4::text
+    )
+    INSERT INTO queryables_entries (sequence, line, amounts)
+    SELECT $1::bigint, $2::text::json, $3::text::json FROM same
+";
+
+/// Writes a refusal ($1, $2, $3) in the place of the one before.
 pub(crate) const REPLACE: &str = "
-    WITH entry AS (UPDATE queryables_entries SET line = $2::text::json WHERE sequence = $1)
-    INSERT INTO queryables_amounts
-    SELECT $1, name, amount::numeric FROM unnest($3::text[], $4::text[]) AS a (name, amount)
+    UPDATE queryables_entries SET line = $2::text::json, amounts = $3::text::json WHERE sequence = $1
 ";
 
 /// Outcomes ($1, $2), where there are none: the first one stays. If they need not survive, they need not wait
@@ -226,14 +240,12 @@ pub(crate) const SCHEMA: &str = "
     CREATE TABLE queryables_entries (
         sequence bigint PRIMARY KEY,
         line json NOT NULL,
-        outcome json
+        outcome json,
+        amounts json
     );
-    CREATE TABLE queryables_amounts (
-        sequence bigint REFERENCES queryables_entries,
-        name text,
-        amount numeric NOT NULL,
-        PRIMARY KEY (sequence, name)
-    );
+    CREATE VIEW queryables_amounts AS
+        SELECT sequence, name, amount::numeric AS amount
+        FROM queryables_entries, json_each_text(amounts) AS each (name, amount);
     CREATE TABLE queryables_keys (
         key text NOT NULL,
         sequence bigint NOT NULL REFERENCES queryables_entries,

@@ -1,6 +1,7 @@
 //! What charges write.
 
 use queryables::ledger::{Charge, Saved, StoreError};
+use serde_json::{Map, Value};
 use tokio_postgres::types::ToSql;
 
 use crate::connection::signed;
@@ -14,9 +15,9 @@ pub(crate) struct Queued {
     pub(crate) sequence: u64,
     line: String,
     admitted: bool,
-    amounts: Vec<(String, String)>,
+    amounts: String,
     changed: Vec<(String, Saved)>,
-    key: Option<String>,
+    pub(crate) key: Option<String>,
 }
 
 impl Queued {
@@ -29,7 +30,7 @@ impl Queued {
             sequence,
             line: charge.line(sequence, 1)?,
             admitted,
-            amounts: charge.amounts(),
+            amounts: amounts(charge),
             changed: charge.changed()?,
             key: charge.key().filter(|_| admitted).map(str::to_owned),
         })
@@ -55,39 +56,27 @@ impl Queued {
     }
 }
 
-/// Charges and outcomes, as columns.
+/// Charges as columns.
 #[derive(Default)]
 pub(crate) struct Writing<'a> {
     sequences: Vec<i64>,
     lines: Vec<&'a str>,
-    charged: Vec<i64>,
-    names: Vec<&'a str>,
     amounts: Vec<&'a str>,
     /// Each once.
     pub(crate) budgets: Vec<String>,
     versions: Vec<i64>,
     states: Vec<&'a str>,
-    keys: Vec<&'a str>,
-    keyed: Vec<i64>,
-    done: Vec<i64>,
-    outcomes: Vec<&'a str>,
     next: i64,
 }
 
 impl<'a> Writing<'a> {
     /// Of several changes of a budget the last one is written.
-    pub(crate) fn of(charges: &'a [Queued], outcomes: &'a [Outcome]) -> Self {
+    pub(crate) fn of(charges: &'a [Queued]) -> Self {
         let mut writing = Self::default();
-        (writing.done, writing.outcomes) = columns(outcomes);
         for charge in charges {
-            let sequence = signed(charge.sequence);
-            writing.sequences.push(sequence);
+            writing.sequences.push(signed(charge.sequence));
             writing.lines.push(&charge.line);
-            for (name, amount) in &charge.amounts {
-                writing.charged.push(sequence);
-                writing.names.push(name);
-                writing.amounts.push(amount);
-            }
+            writing.amounts.push(&charge.amounts);
             for (budget, saved) in &charge.changed {
                 let known = writing.budgets.iter().position(|known| known == budget);
                 let (version, state) = (signed(saved.version), &*saved.state);
@@ -99,32 +88,47 @@ impl<'a> Writing<'a> {
                     writing.states.push(state);
                 }
             }
-            if let Some(key) = &charge.key {
-                writing.keys.push(key);
-                writing.keyed.push(sequence);
-            }
             writing.next = signed(charge.sequence + 1);
         }
         writing
     }
 
-    pub(crate) fn parameters(&self) -> [&(dyn ToSql + Sync); 13] {
+    pub(crate) fn parameters(&self) -> [&(dyn ToSql + Sync); 7] {
         [
             &self.sequences,
             &self.lines,
-            &self.charged,
-            &self.names,
             &self.amounts,
             &self.budgets,
             &self.versions,
             &self.states,
-            &self.keys,
-            &self.keyed,
-            &self.done,
-            &self.outcomes,
             &self.next,
         ]
     }
+
+    /// The same of one charge that changes one budget.
+    pub(crate) fn parameters_of_one(&self) -> Option<[&(dyn ToSql + Sync); 7]> {
+        match (&*self.sequences, &*self.budgets) {
+            ([sequence], [budget]) => Some([
+                sequence,
+                self.lines.first()?,
+                self.amounts.first()?,
+                budget,
+                self.versions.first()?,
+                self.states.first()?,
+                &self.next,
+            ]),
+            _ => None,
+        }
+    }
+}
+
+/// Amounts as an object of JSON.
+pub(crate) fn amounts(charge: &dyn Charge) -> String {
+    let amounts = charge.amounts().into_iter();
+    let amounts: Map<String, Value> = amounts
+        .map(|(name, amount)| (name, Value::String(amount)))
+        .collect();
+    Value::Object(amounts).to_string()
 }
 
 /// Outcomes as columns.

@@ -2,6 +2,7 @@
 
 mod equal;
 mod killed;
+mod names;
 mod rows;
 #[allow(dead_code)]
 mod support;

@@ -151,19 +151,21 @@ const CONNECTIONS: u64 = 8;
 
 #[test]
 fn eight_connections_spend_a_budget_to_its_limit_while_the_server_is_killed() {
-    spend_while_killed("eight", |server| {
+    let transactions = spend_while_killed("eight", |server| {
         let each = (0..CONNECTIONS).map(|_| pure(&server.ledger(), "census", "1"));
         each.collect()
     });
+    assert!(transactions.is_none_or(|transactions| transactions == 1000));
 }
 
 /// Their launches are written together.
 #[test]
 fn eight_threads_of_one_process_spend_a_budget_to_its_limit_while_the_server_is_killed() {
-    spend_while_killed("threads", |server| {
+    let transactions = spend_while_killed("threads", |server| {
         let shared = pure(&server.ledger(), "census", "1");
         vec![shared; CONNECTIONS as usize]
     });
+    assert!(transactions.is_none_or(|transactions| transactions < 1000));
 }
 
 /// Two connections, with four threads each.
@@ -179,13 +181,25 @@ fn two_processes_spend_a_budget_to_its_limit_while_the_server_is_killed() {
     });
 }
 
-/// Each launch costs a thousandth of the budget. In the middle the server is killed, twice.
-fn spend_while_killed(name: &str, handles: impl Fn(&Server) -> Vec<ledger::PureFilter>) {
-    let Some(mut server) = Server::new(name) else {
-        return;
-    };
+/// Each launch costs a thousandth of the budget. In the middle the server is killed, twice. The number of
+/// transactions that have written them.
+fn spend_while_killed(
+    name: &str,
+    handles: impl Fn(&Server) -> Vec<ledger::PureFilter>,
+) -> Option<i64> {
+    let mut server = Server::new(name)?;
     // Opened before anybody spends.
     drop(pure(&server.ledger(), "census", "1"));
+    let watch = "
+        CREATE TABLE written (sequence bigint, transaction bigint);
+        CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            INSERT INTO written VALUES (NEW.sequence, txid_current());
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER see AFTER INSERT ON queryables_entries FOR EACH ROW EXECUTE FUNCTION see();
+    ";
+    let mut client = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    client.batch_execute(watch).unwrap();
     let (got, errors) = (Mutex::new(HashSet::new()), AtomicU64::new(0));
     let handles = handles(&server);
     std::thread::scope(|scope| {
@@ -230,7 +244,15 @@ fn spend_while_killed(name: &str, handles: impl Fn(&Server) -> Vec<ledger::PureF
     assert!(errors > 0);
     assert_eq!(filter.privacy_loss(), Ok(epsilon("1")));
     assert!(filter.replay().unwrap() >= 1000 + CONNECTIONS);
-    println!("{} answers, 1000 charged, {errors} errors", got.len());
+    let query = "SELECT count(DISTINCT written.transaction) FROM written \
+                 JOIN queryables_entries USING (sequence) WHERE line->>'decision' = 'admitted'";
+    let mut client = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let transactions: i64 = client.query_one(query, &[]).unwrap().get(0);
+    println!(
+        "{} answers, 1000 charged in {transactions} transactions, {errors} errors",
+        got.len()
+    );
+    Some(transactions)
 }
 
 /// The client cannot know whether the commit was made. Nothing runs, and what the next launch reads is
@@ -294,7 +316,7 @@ fn a_launch_waits_for_the_rows_of_another_and_reads_what_it_wrote() {
     // As if that launch had never been.
     let reset = "UPDATE queryables_budgets SET version = 0, state = $1::text::json";
     raw.execute(reset, &[&unspent]).unwrap();
-    let reset = "DELETE FROM queryables_amounts; DELETE FROM queryables_entries; \
+    let reset = "DELETE FROM queryables_entries; \
                  UPDATE queryables_about SET next = 1";
     raw.batch_execute(reset).unwrap();
 

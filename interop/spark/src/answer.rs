@@ -99,4 +99,24 @@ mod tests {
         assert_eq!(rows(vec![part(3, 2, None)]), Err(Unavailable));
         assert_eq!(rows(vec![part(3, -1, None)]), Err(Unavailable));
     }
+
+    /// What Arrow writes ends with a mark that says so, which a reader does not need.
+    #[test]
+    fn a_part_that_is_cut_is_whole_or_unavailable() {
+        let whole = part(3, 3, Some(0));
+        let mut complete = 0;
+        for length in 0..whole.data.len() {
+            let mut cut = whole.clone();
+            cut.data.truncate(length);
+            match batches(vec![cut]) {
+                Ok(batches) => {
+                    let rows: Vec<usize> = batches.iter().map(RecordBatch::num_rows).collect();
+                    assert_eq!(rows, [3], "{length} bytes");
+                    complete += 1;
+                }
+                Err(Unavailable) => {}
+            }
+        }
+        assert!(complete < 16, "{complete} of {}", whole.data.len());
+    }
 }

@@ -8,8 +8,8 @@ use tables::Draw;
 /// In every text that an analyst writes here.
 const MARK: &str = "Quagga";
 
-const UGLY: [&str; 12] = [
-    "'", "\"", "\\", "$1", "--", "/*", ";", "\n", "COLLATE", "\u{85}", "é", "$$",
+const UGLY: [&str; 13] = [
+    "'", "\"", "\\", "$1", "--", "/*", ";", "\n", "COLLATE", "\u{85}", "é", "$$", "`",
 ];
 
 fn text(draw: &mut Draw) -> String {
@@ -113,6 +113,48 @@ fn texts_of_random_plans_hold_only_what_they_may() {
         for quoted in quoted {
             assert!(known.contains(&quoted), "{quoted}");
         }
+    }
+}
+
+/// Whatever names the curator gives, the text is the same but for them, and each is one quoted name.
+#[test]
+fn any_name_stands_in_quotes_and_nothing_of_it_outside() {
+    let tame = [0, 1, 2].map(|number| format!("{MARK}{number}"));
+    let text_of = |names: &[String; 3]| {
+        let [person, word, rows] = names;
+        let columns = [
+            Column::new(person, Kind::Text),
+            Column::new(word, Kind::Text),
+        ];
+        let schema = Schema::of_people(person, columns).unwrap();
+        let condition = schema.condition(col(word).gt("x").is_null()).unwrap();
+        let keys = Grouping::keys(&schema, word, ["x", "y"]).unwrap();
+        let (one, bound) = ((Amount::one(0).unwrap(), Parts::Value), Bound::L2(5));
+        let plan = Plan::new(&schema, Some(condition), one, vec![keys], bound).unwrap();
+        let from = Statement {
+            text: Spark.quoted(rows),
+            parameters: vec![],
+        };
+        Statement::tally(&Spark, from, &plan).unwrap().text
+    };
+    let with_tame = text_of(&tame);
+    for seed in 0..2_000 {
+        let mut draw = Draw::new(seed);
+        let names = [0, 1, 2].map(|number| {
+            let pieces = (0..draw.below(5)).map(|_| UGLY[draw.below(UGLY.len())]);
+            let name = pieces.collect::<String>() + &number.to_string();
+            name.replace(char::is_control, "")
+        });
+        let mut expected = with_tame.clone();
+        for (tame, name) in tame.iter().zip(&names) {
+            let quoted = Spark.quoted(name);
+            let inside = quoted[1..quoted.len() - 1].replace("``", "\0");
+            assert!(quoted.starts_with('`') && quoted.ends_with('`'));
+            assert!(!inside.contains('`'), "{quoted}");
+            assert_eq!(inside.replace('\0', "`"), *name);
+            expected = expected.replace(&Spark.quoted(tame), &quoted);
+        }
+        assert_eq!(text_of(&names), expected);
     }
 }
 

@@ -4,6 +4,7 @@ mod ended;
 mod equal;
 mod interleaved;
 mod killed;
+mod names;
 mod refused;
 mod support;
 mod visits;
@@ -25,8 +26,10 @@ fn spark_computes_what_the_reference_does() {
     let table = engine.parquet(&[visits.path()], &visits.schema).unwrap();
     assert_eq!(table.tally(&visits.plan), Ok(visits.totals.clone()));
     equal::compare(&server, &engine, 100);
+    names::names_are_quoted(&server);
     interleaved::a_search_and_a_sparse_vector_are_interleaved(&server);
     a_session_that_was_closed_is_made_anew(&server, &visits);
+    killed::a_tally_that_takes_too_long_is_unavailable(&server);
     killed::executors_are_killed(&mut server, 8);
 }
 

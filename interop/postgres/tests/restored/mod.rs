@@ -14,7 +14,7 @@ fn damaged(what: &str) -> StoreError {
     StoreError::Damaged { what }
 }
 
-const TABLES: [&str; 5] = ["about", "budgets", "entries", "amounts", "keys"];
+const TABLES: [&str; 4] = ["about", "budgets", "entries", "keys"];
 
 fn client(server: &Server) -> Client {
     Client::connect(&server.parameters(), NoTls).unwrap()
@@ -153,8 +153,6 @@ fn one_table_that_is_restored_alone_is_damage() {
             Some(budget),
         ),
         ("keys", None, Some("the key of entry 2")),
-        // A copy for queries: nothing is decided by it.
-        ("amounts", None, None),
     ];
     for (table, under, opened) in cases {
         restore(&mut client, &[table]);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use queryables::machine::DomainMismatch;
 use queryables::mechanisms::query::Unavailable;
@@ -141,4 +142,25 @@ fn an_engine_that_is_gone_is_noticed_before_the_charge() {
     server.restart();
     assert!(filter.release(&count).is_ok());
     assert_eq!(filter.privacy_loss(), epsilon!(2));
+}
+
+/// What takes too long is given up; the session goes on.
+pub fn a_tally_that_takes_too_long_is_unavailable(server: &Server) {
+    let visits = Visits::new(server);
+    let engine = SparkEngine::open(&server.remote()).unwrap();
+    let open = || engine.parquet(&[visits.path()], &visits.schema).unwrap();
+    let (table, late) = (open(), open().with_time_limit(Duration::from_millis(1)));
+    for _ in 0..3 {
+        assert_eq!(late.tally(&visits.plan), Err(Unavailable));
+        let keys = late.tally_keys(None, "state");
+        assert_eq!(keys, Err(Unavailable));
+    }
+    assert_eq!(table.tally(&visits.plan), Ok(visits.totals.clone()));
+}
+
+#[test]
+fn a_tally_of_sail_that_takes_too_long_is_unavailable() {
+    if let Some(server) = Server::new(Kind::Sail) {
+        a_tally_that_takes_too_long_is_unavailable(&server);
+    }
 }

@@ -1,0 +1,54 @@
+//! Names that need quotes, or that the statement has too.
+
+use queryables::table::{Column, Kind, RowTable, Schema, Table};
+use queryables_spark::SparkEngine;
+use tables::{Draw, Row};
+
+use crate::support::{Kind as Engine, Server, rows, sql};
+
+/// A table, a person, and two other columns.
+const NAMES: [[&str; 4]; 5] = [
+    ["kept", "person", "place", "amount"],
+    ["numbers", "t", "number1", "key"],
+    ["people", "divisor", "keys0", "number_of_rows"],
+    ["select", "a `person`", "from", "x.y"],
+    ["a_1", "'", "\"; DROP TABLE \"", "é\\"],
+];
+
+pub fn names_are_quoted(server: &Server) {
+    let engine = SparkEngine::open(&server.session()).unwrap();
+    for (seed, [name, person, number, text]) in (0..).zip(NAMES) {
+        let mut draw = Draw::new(seed);
+        let columns = [
+            Column::new(person, Kind::Whole),
+            Column::new(number, Kind::Whole),
+            Column::new(text, Kind::Text),
+        ];
+        let schema = Schema::of_people(person, columns).unwrap();
+        let drawn: Vec<Row> = (0..60).map(|_| draw.row(&schema)).collect();
+        let path = server.folder().join(format!("named{seed}` ; --.parquet"));
+        let path = path.to_str().unwrap();
+        rows::write(path.as_ref(), &schema, &drawn);
+        let file = engine.parquet(&[path], &schema).unwrap();
+        let quoted = name.replace('`', "``");
+        let made = format!("CREATE TABLE `{quoted}` USING parquet LOCATION '{path}'");
+        sql::run(&server.session(), &made);
+        let table = engine.table(&[name], &schema).unwrap();
+        let reference = RowTable::new(&schema, drawn).unwrap();
+        for _ in 0..6 {
+            let plan = draw.plan(&schema);
+            let expected = reference.tally(&plan);
+            assert_eq!(file.tally(&plan), expected, "{plan:?}");
+            assert_eq!(table.tally(&plan), expected, "{plan:?}");
+        }
+        let expected = reference.tally_keys(None, text);
+        assert_eq!(table.tally_keys(None, text), expected);
+    }
+}
+
+#[test]
+fn names_are_quoted_in_what_sail_is_sent() {
+    if let Some(server) = Server::new(Engine::Sail) {
+        names_are_quoted(&server);
+    }
+}
