@@ -108,8 +108,9 @@ class Budget:
         return self._client.request("POST", self._path + "/release", launch, key)
 
     def open(self, launch, key=None):
-        """A child: a search to ask, or a share to launch in."""
-        key = key or str(uuid.uuid4())
+        """A child: a search to ask, or a share to launch in. The name of a share is its key."""
+        if "filter" not in launch:
+            key = key or str(uuid.uuid4())
         return child(self._client, self._client.request("POST", self._path + "/children", launch, key))
 
 

@@ -102,7 +102,8 @@ export function askView(desk, dataset) {
   function requested(launch) {
     const path = `${budgetPath(dataset.name, place.value)}/${isOnce(launch) ? "release" : "children"}`;
     const name = JSON.stringify([path, launch]);
-    if (!keys.has(name)) keys.set(name, newKey());
+    // The name of a share is its key.
+    if (!keys.has(name) && partsOf(launch)[0] !== "filter") keys.set(name, newKey());
     return { name, path, body: launch, key: keys.get(name) };
   }
 
@@ -155,7 +156,7 @@ function previewView(seen, kind) {
   ];
   return element("div", {},
     element("dl", { class: "numbers" }, entries.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", {}, text)))),
-    fits ? null : element("p", { class: "problem" }, "The budget or your quota does not allow this any more. Asking would be refused, and would cost nothing."),
+    fits ? null : element("p", { class: "problem" }, "The budget or your quota does not allow this. Asking would be refused, and would cost nothing."),
     seen.answered_before ? element("p", { class: "note" }, "This was answered before. Asking again costs again.") : null,
     element("details", {}, element("summary", { class: "quiet" }, "How the ledger would record it"), element("code", {}, seen.question)));
 }

@@ -5,6 +5,7 @@ import { button, element } from "./dom.js";
 import { save } from "./export.js";
 import { problemView } from "./problem.js";
 import { request } from "./protocol.js";
+import { lossText } from "./words.js";
 
 /** The columns of the record. */
 const HEADS = ["Number", "Time", "Who", "Decision", "Outcome", "Loss", "Question"];
@@ -41,7 +42,7 @@ export function recordView(desk, dataset) {
 function linesView(lines) {
   const outcomes = new Map(lines.filter((line) => line.outcome !== undefined).map((line) => [line.sequence, name(line.outcome)]));
   const rows = lines.filter((line) => line.decision !== undefined).map((line) => element("tr", {},
-    [line.sequence, line.time.slice(0, 19).replace("T", " "), line.party, name(line.decision), outcomes.get(line.sequence) ?? "", line.loss]
+    [line.sequence, line.time.slice(0, 19).replace("T", " "), line.party, name(line.decision), outcomes.get(line.sequence) ?? "", loss(line.loss)]
       .map((text) => element("td", {}, String(text))),
     element("td", {}, element("code", {}, question(line.mechanism)))));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Record" },
@@ -49,6 +50,9 @@ function linesView(lines) {
       element("thead", {}, element("tr", {}, HEADS.map((head) => element("th", { scope: "col" }, head)))),
       element("tbody", {}, ...rows)));
 }
+
+/** One number, or an object with several. */
+const loss = (value) => (typeof value === "object" ? lossText(value) : value);
 
 /** `"admitted"`, or the name of an object that says more. */
 function name(value) {
@@ -58,6 +62,6 @@ function name(value) {
 
 function question(mechanism) {
   const parameters = mechanism.parameters ?? [];
-  // The digest of the schema is the same in every line.
-  return `${mechanism.name}(${parameters.filter(([key]) => key !== "schema").map(([key, value]) => `${key} = ${value}`).join(", ")})`;
+  // The digest of the schema is the same in every line, and what is in JSON is for programs.
+  return `${mechanism.name}(${parameters.filter(([key]) => key !== "schema" && !key.endsWith(".json")).map(([key, value]) => `${key} = ${value}`).join(", ")})`;
 }

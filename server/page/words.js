@@ -52,7 +52,7 @@ const ADVICE = {
   conflict: "Ask anew.",
   too_many: "Wait a little.",
   failed: "Tell the curator.",
-  unauthorized: "Sign in with a valid token.",
+  unauthorized: "Copy the whole token. If it has expired, the curator makes a new one.",
 };
 
 export function advice(code) {

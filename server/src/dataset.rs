@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use queryables::ledger::{Decision, Ledger, Line};
-use queryables::machine::Description;
 use queryables::table::Schema;
 use sha2::{Digest, Sha256};
 
@@ -31,7 +30,7 @@ pub struct Dataset {
     /// The curator's, to read.
     pub budget: Arc<dyn Seat>,
     /// Hashes of questions that were answered: by whom, and what.
-    pub answered: Mutex<HashSet<[u8; 32]>>,
+    answered: Mutex<HashSet<[u8; 32]>>,
 }
 
 impl Dataset {
@@ -74,7 +73,7 @@ impl Dataset {
                 _ => None,
             });
             for entry in entries {
-                self.remember(&entry.party, &entry.mechanism);
+                self.remember(&entry.party, &entry.mechanism.to_string());
                 let analyst = analysts.iter().find(|analyst| analyst.name == entry.party);
                 let Some((analyst, seat)) = analyst
                     .zip(self.seats.get(&entry.party))
@@ -99,12 +98,19 @@ impl Dataset {
         }
     }
 
-    pub fn hash(&self, analyst: &str, question: &Description) -> [u8; 32] {
+    /// Of who was answered what. The name of an analyst has no zero.
+    fn hash(&self, analyst: &str, question: &str) -> [u8; 32] {
         let who = if self.share_questions { "" } else { analyst };
-        Sha256::digest(format!("{:?}", (who, question.to_string()))).into()
+        let hash = Sha256::new_with_prefix(who).chain_update([0]);
+        hash.chain_update(question).finalize().into()
     }
 
-    pub fn remember(&self, analyst: &str, question: &Description) {
+    /// Whether the question was answered before, to this analyst or to anybody whose questions are shared.
+    pub fn was_answered(&self, analyst: &str, question: &str) -> bool {
+        lock(&self.answered).contains(&self.hash(analyst, question))
+    }
+
+    pub fn remember(&self, analyst: &str, question: &str) {
         let hash = self.hash(analyst, question);
         lock(&self.answered).insert(hash);
     }

@@ -1,5 +1,6 @@
 //! The protocol over HTTP.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,6 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::routing::{get, post};
 use serde::Serialize;
-use tokio::sync::Semaphore;
 
 use crate::analyst::{Analyst, Caller};
 use crate::body;
@@ -26,8 +26,6 @@ use crate::view::Ask;
 #[derive(Clone)]
 pub struct Http {
     pub service: Arc<Service>,
-    /// One permit for each thread on which mechanisms run.
-    pub threads: Arc<Semaphore>,
     /// The values of `Host` that are accepted.
     pub hosts: Arc<Vec<String>>,
     /// Replies to questions take a multiple of this time.
@@ -201,20 +199,29 @@ async fn run<T: Send + 'static>(
     work: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let mut running = analyst.map(|analyst| analyst.usage.run()).transpose()?;
-    let permit = Arc::clone(&http.threads).acquire_owned();
-    let permit = tokio::time::timeout(LONGEST_WAIT, permit).await;
-    let permit = permit.map_err(|_| Code::Busy)?.map_err(|_| Code::Busy)?;
     let service = Arc::clone(&http.service);
-    let work = tokio::task::spawn_blocking(move || {
+    // Who comes first: a thread that begins, or the end of the wait.
+    let taken = Arc::new(AtomicBool::new(false));
+    let by_thread = Arc::clone(&taken);
+    // The runtime has as many of these threads as the curator has named. Work queues for them.
+    let mut work = tokio::task::spawn_blocking(move || {
+        if by_thread.swap(true, Ordering::Relaxed) {
+            return Err(Code::Busy.into());
+        }
         if let Some(running) = &mut running {
             running.start();
         }
         let done = work(&service);
-        drop((permit, running));
+        drop(running);
         done
     });
+    let done = match tokio::time::timeout(LONGEST_WAIT, &mut work).await {
+        Ok(done) => done,
+        Err(_) if taken.swap(true, Ordering::Relaxed) => work.await,
+        Err(_) => return Err(Code::Busy.into()),
+    };
     // It has panicked: whether it was charged is in the ledger.
-    work.await.map_err(|_| Code::Unavailable)?
+    done.map_err(|_| Code::Unavailable)?
 }
 
 /// The key of a request, which may be left out.

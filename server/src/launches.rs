@@ -28,12 +28,11 @@ impl Service {
             return Err(Code::Failed.into());
         };
         let cost = place.cost(&ready)?;
+        let question = ready.launch.describe().to_string();
         let decided = place.seat.release(key, mechanism);
-        self.log(analyst, place, &ready.launch.describe(), &cost, &decided);
+        self.log(analyst, place, &question, &cost, &decided);
         let answer = decided?;
-        place
-            .dataset
-            .remember(&analyst.name, &ready.launch.describe());
+        place.dataset.remember(&analyst.name, &question);
         Ok(Released {
             answer,
             loss: cost,
@@ -49,12 +48,16 @@ impl Service {
         key: Option<&str>,
         asked: &Opening,
     ) -> Result<ChildView, Problem> {
+        if let Opening::Filter(share) = asked {
+            return match key {
+                None => self.open_share(analyst, place, share),
+                Some(_) => Err(Problem::invalid_request(
+                    "the name of a share is its key: send no `Idempotency-Key`",
+                )),
+            };
+        }
         let _in_use = self.key_in_use(analyst, place, key)?;
-        let ready = match (asked, asked.ready(&place.dataset.schema)?) {
-            (Opening::Filter(share), _) => return self.open_share(analyst, place, share),
-            (_, Some(ready)) => ready,
-            (_, None) => return Err(Code::Failed.into()),
-        };
+        let ready = asked.ready(&place.dataset.schema)?.ok_or(Code::Failed)?;
         let Launch::Open(mechanism) = &ready.launch else {
             return Err(Code::Failed.into());
         };
@@ -78,14 +81,14 @@ impl Service {
         let most = analyst.usage.limits().open_children;
         let _opening = self.children.reserve(&analyst.name, most)?;
         let decided = place.seat.open(key, mechanism);
-        self.log(analyst, place, &ready.launch.describe(), &cost, &decided);
+        self.log(analyst, place, &description, &cost, &decided);
         let key = key.map(|key| (place.name.clone(), key.to_owned()));
         let about = About {
             analyst: analyst.name.clone(),
             dataset: place.dataset.name.clone(),
             kind: asked.kind(),
             description,
-            accuracy: ready.accuracy,
+            accuracy: (ready.accuracy)(),
             hits: asked.hits(),
             key,
         };
@@ -120,10 +123,12 @@ impl Service {
                 false => Err(Code::Conflict.into()),
             };
         }
+        let _in_use = self.children.key(&analyst.name, &place.name, &id)?;
         let most = analyst.usage.limits().open_children;
         let _opening = self.children.reserve(&analyst.name, most)?;
         let decided = place.seat.reserve(&share.name, &share.budget);
         let description = Description::new("Filter").with("name", &share.name);
+        let description = description.to_string();
         self.log(analyst, place, &description, &share.budget, &decided);
         let child = analyst.share(&place.dataset.name, &share.name, decided?);
         let child = self.children.add(child);
@@ -149,7 +154,7 @@ impl Service {
         &self,
         analyst: &Analyst,
         place: &Place,
-        question: &Description,
+        question: &str,
         cost: &LossText,
         decided: &Result<T, Problem>,
     ) {
@@ -162,7 +167,7 @@ impl Service {
             analyst = analyst.name,
             dataset = place.dataset.name,
             // As a value: what an analyst writes cannot begin a line of the log.
-            question = question.to_string(),
+            question,
             cost = %serde_json::to_string(cost).unwrap_or_default(),
             decision,
             "launch",

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use hyper::server::conn::http1;
@@ -17,14 +17,17 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::http::{self, Http};
 use crate::service::Service;
+use crate::write_timeout::WriteTimeout;
 
 /// A TLS handshake, and the head of a request, must arrive within this time, also on a connection that is kept.
 const SLOWEST_HEAD: Duration = Duration::from_secs(10);
+/// A client that reads takes some bytes of a reply within this time.
+const SLOWEST_READER: Duration = Duration::from_secs(10);
 /// Connections at the same time. Others wait to be accepted.
 const MOST_CONNECTIONS: usize = 512;
 /// The largest head of a request.
 const LARGEST_HEAD: usize = 16 << 10;
-/// What runs at SIGTERM has this time to finish.
+/// What runs at SIGTERM has this time to finish, connections and mechanisms together.
 const LONGEST_END: Duration = Duration::from_secs(20);
 /// How often children that nobody asks are looked for.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -47,28 +50,29 @@ pub fn serve(
 ) -> Result<(), std::io::Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        // One more than mechanisms use: nothing else runs there.
-        .max_blocking_threads(edge.threads + 1)
+        // Mechanisms run there, and nothing else.
+        .max_blocking_threads(edge.threads)
         .enable_all()
         .build()?;
     let service = Arc::new(service);
     let served = runtime.block_on(accept(Arc::clone(&service), edge, ready));
-    runtime.shutdown_timeout(LONGEST_END);
+    let end = served?;
+    runtime.shutdown_timeout(end.saturating_duration_since(Instant::now()));
     // Here, and not on a thread of the runtime: a store may block while it is closed.
     drop(service);
-    served
+    Ok(())
 }
 
+/// Serves until a signal, and returns until when what still runs may go on.
 async fn accept(
     service: Arc<Service>,
     edge: Edge,
     ready: impl FnOnce(SocketAddr),
-) -> Result<(), std::io::Error> {
+) -> Result<Instant, std::io::Error> {
     let listener = TcpListener::bind(edge.address).await?;
     let address = listener.local_addr()?;
     let router = http::router(Http {
         service: Arc::clone(&service),
-        threads: Arc::new(Semaphore::new(edge.threads)),
         hosts: Arc::new(hosts(address, edge.hosts)),
         quantum: edge.quantum,
     });
@@ -102,6 +106,7 @@ async fn accept(
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
+        let stream = WriteTimeout::new(stream, SLOWEST_READER);
         let (router, watcher, tls) = (router.clone(), graceful.watcher(), edge.tls.clone());
         tokio::spawn(async move {
             match tls {
@@ -117,11 +122,12 @@ async fn accept(
         });
     }
     tracing::info!("ending: no more requests are accepted");
+    let end = Instant::now() + LONGEST_END;
     tokio::select! {
         () = graceful.shutdown() => {}
         () = tokio::time::sleep(LONGEST_END) => tracing::warn!("some requests did not end in time"),
     }
-    Ok(())
+    Ok(end)
 }
 
 /// One connection, to its end.

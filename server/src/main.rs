@@ -16,6 +16,8 @@ mod issuer;
 mod launches;
 mod limits;
 mod listen;
+#[cfg(test)]
+mod local;
 mod loss;
 mod metrics;
 mod openapi;
@@ -34,6 +36,7 @@ mod token;
 mod view;
 #[cfg(test)]
 mod vocabulary_tests;
+mod write_timeout;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

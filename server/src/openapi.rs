@@ -111,7 +111,7 @@ paths! {
     release;
 
     /// Opens a child, which is asked questions or launches others. With an `Idempotency-Key`, a repeated
-    /// request gets the same child and is charged once.
+    /// request gets the same child and is charged once. A share has none: its name is its key.
     #[utoipa::path(post, path = "/v1/datasets/{name}/children",
         params(("name" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
         request_body = Opening,

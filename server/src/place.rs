@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use queryables::account::LaunchesLeft;
 use queryables::machine::PublicMetadata;
 
 use crate::analyst::Analyst;
@@ -9,7 +10,7 @@ use crate::dataset::Dataset;
 use crate::loss::LossText;
 use crate::problem::{Code, Problem};
 use crate::question::Ready;
-use crate::seat::{Price, Seat};
+use crate::seat::Seat;
 use crate::view::Preview;
 
 /// A budget in which an analyst launches: that of a dataset, or a share of it.
@@ -22,38 +23,39 @@ pub struct Place {
 }
 
 impl Place {
-    /// The price of a launch, if the data can be reached: whether it can is asked before the charge.
-    fn price(&self, ready: &Ready) -> Result<Price, Problem> {
+    /// An error if the data cannot be reached: that is asked before the charge.
+    fn reachable(&self) -> Result<(), Problem> {
         match self.dataset.data.is_reachable() {
-            true => self.seat.price(&ready.launch),
+            true => Ok(()),
             false => Err(Code::Unavailable.into()),
         }
     }
 
     /// What a launch costs; an error if it is less than the curator allows.
     pub fn cost(&self, ready: &Ready) -> Result<LossText, Problem> {
-        let price = self.price(ready)?;
-        match price.too_small {
+        self.reachable()?;
+        let cost = self.seat.cost(&ready.launch)?;
+        match cost.too_small {
             true => Err(Problem::invalid_query(
                 "a launch must cost more: see the dataset's terms",
             )),
-            false => Ok(price.cost),
+            false => Ok(cost.loss),
         }
     }
 
     /// What a launch would cost. Charges nothing.
     pub fn preview(&self, analyst: &Analyst, ready: &Ready) -> Result<Preview, Problem> {
-        let price = self.price(ready)?;
-        let question = ready.launch.describe();
-        let hash = self.dataset.hash(&analyst.name, &question);
+        self.reachable()?;
+        let left = self.seat.launches_left(&ready.launch)?;
+        let question = ready.launch.describe().to_string();
         Ok(Preview {
-            cost: price.cost,
-            launches_left: price.left.certainly(),
-            at_least: matches!(price.left, queryables::account::LaunchesLeft::AtLeast(_)),
-            accuracy: ready.accuracy,
+            cost: self.seat.cost(&ready.launch)?.loss,
+            launches_left: left.certainly(),
+            at_least: matches!(left, LaunchesLeft::AtLeast(_)),
+            accuracy: (ready.accuracy)(),
             confidence: ready.confidence.to_string(),
-            answered_before: crate::limits::lock(&self.dataset.answered).contains(&hash),
-            question: question.to_string(),
+            answered_before: self.dataset.was_answered(&analyst.name, &question),
+            question,
         })
     }
 }

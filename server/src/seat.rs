@@ -96,18 +96,21 @@ pub struct Reading {
     pub halted: bool,
 }
 
-/// What a launch would cost.
-pub struct Price {
-    pub cost: LossText,
-    pub left: LaunchesLeft,
+/// What a launch costs.
+pub struct Cost {
+    pub loss: LossText,
     /// Below what the curator allows.
     pub too_small: bool,
 }
 
 /// An analyst's place in a budget.
 pub trait Seat: Send + Sync {
-    /// What a launch would cost. Charges nothing.
-    fn price(&self, launch: &Launch) -> Result<Price, Problem>;
+    /// What a launch costs. Charges nothing, and does not ask the ledger.
+    fn cost(&self, launch: &Launch) -> Result<Cost, Problem>;
+
+    /// How many such launches fit, one after the other. Charges nothing; under some rules they are counted,
+    /// which takes a while.
+    fn launches_left(&self, launch: &Launch) -> Result<LaunchesLeft, Problem>;
 
     /// Answers once. With a key, it is charged once for the key.
     fn release(&self, key: Option<&str>, mechanism: &Once) -> Result<Answer, Problem>;
@@ -151,22 +154,29 @@ where
     W: ReadsLoss<Loss: Clone + Display + Send + Sync>,
     F: LedgerRule<Children = Me, Whole = W> + 'static,
 {
-    fn price(&self, launch: &Launch) -> Result<Price, Problem> {
-        let (cost, left) = match launch {
+    fn cost(&self, launch: &Launch) -> Result<Cost, Problem> {
+        let loss = match launch {
+            Launch::Once(mechanism) => mechanism.loss(&self.measure),
+            Launch::Open(mechanism) => mechanism.loss(&self.measure),
+        };
+        let loss = loss.map_err(|unknown| Problem::invalid_query(unknown.to_string()))?;
+        let smallest = self.smallest.as_ref();
+        Ok(Cost {
+            too_small: smallest.is_some_and(|smallest| Me::is_less(&loss, smallest)),
+            loss: self.measure.write(&loss),
+        })
+    }
+
+    fn launches_left(&self, launch: &Launch) -> Result<LaunchesLeft, Problem> {
+        Ok(match launch {
             Launch::Once(mechanism) => {
-                let preview = self.party.preview(mechanism).map_err(problem)?;
-                (preview.cost().clone(), preview.launches_left())
+                let preview = self.party.preview(mechanism);
+                preview.map_err(problem)?.launches_left()
             }
             Launch::Open(mechanism) => {
-                let preview = self.party.preview(mechanism).map_err(problem)?;
-                (preview.cost().clone(), preview.launches_left())
+                let preview = self.party.preview(mechanism);
+                preview.map_err(problem)?.launches_left()
             }
-        };
-        let smallest = self.smallest.as_ref();
-        Ok(Price {
-            too_small: smallest.is_some_and(|smallest| Me::is_less(&cost, smallest)),
-            cost: self.measure.write(&cost),
-            left,
         })
     }
 

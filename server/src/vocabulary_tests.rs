@@ -5,8 +5,7 @@
 //! no feature makes it.
 
 use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::{Arc, LazyLock, mpsc};
+use std::sync::{Arc, LazyLock};
 
 use queryables::ledger::Ledger;
 use queryables::machine::{CoinSource, Machine, Mechanism, NotPrivateSeededCoins, Released};
@@ -17,56 +16,20 @@ use queryables::mechanisms::{
 use queryables::number::{Confidence, Epsilon, Mu, Rho};
 use queryables::privacy::{AddRemove, Private, ZCdp};
 use queryables::table::{Condition, Grouping, Schema};
-use queryables_arrow::ArrowTable;
 use serde_json::{Value, json};
 
 use crate::coins::SEED;
-use crate::config;
 use crate::data::Data;
-use crate::listen::{self, Edge};
-use crate::service::Service;
+use crate::local;
 use crate::terminal::client::Client;
-use crate::token::TokenHash;
 
-const CENSUS: &str = include_str!("../data/adult.csv");
-const TOKEN: &str = "qs_ana";
-
-/// Under zCDP everything in the vocabulary has a price.
-const CONFIG: &str = r#"
-[limits]
-requests_per_minute = 1000000
-open_children = 100
-running = 100
-
-[curator]
-token_sha256 = "CURATOR"
-
-[[analyst]]
-name = "ana"
-token_sha256 = "ANA"
-
-[[dataset]]
-name = "census"
-data = { csv = "adult.csv" }
-ledger = { file = "census.redb" }
-budget = { rho = "1000" }
-
-[dataset.analysts]
-ana = {}
-
-[dataset.schema]
-person = { each_row = true }
-columns = [
-    { name = "age", type = "whole", range = [17, 90] },
-    { name = "sex", type = "text", categories = ["Female", "Male"] },
-    { name = "hours_per_week", type = "whole", range = [1, 99] },
-]
-
+/// Where a person has several rows: here the age names the person.
+const PEOPLE: &str = r#"
 [[dataset]]
 name = "people"
 data = { csv = "adult.csv" }
 ledger = { file = "people.redb" }
-budget = { rho = "1000" }
+budget = { rho = "1000000" }
 
 [dataset.analysts]
 ana = {}
@@ -79,11 +42,7 @@ columns = [
 ]
 "#;
 
-fn table(schema: &Schema) -> Data {
-    Data::new(ArrowTable::csv_from(schema, CENSUS.as_bytes()).unwrap())
-}
-
-/// A server in this process, for all tests.
+/// A server in this process, for all tests. Under zCDP everything in the vocabulary has a price.
 struct Server {
     address: SocketAddr,
     schema: Schema,
@@ -92,30 +51,13 @@ struct Server {
 }
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| {
-    let hash = |token| TokenHash::of(token).to_hex();
-    let text = CONFIG
-        .replace("CURATOR", &hash("qs_curator"))
-        .replace("ANA", &hash(TOKEN));
-    let config = config::read(&text, Path::new("")).unwrap_or_else(|all| panic!("{all:?}"));
-    let schema = config.datasets[0].schema.clone();
-    let people = config.datasets[1].schema.clone();
-    let data = Arc::new(table(&schema));
-    let edge = Edge {
-        address: SocketAddr::from(([127, 0, 0, 1], 0)),
-        tls: None,
-        hosts: Vec::new(),
-        threads: 2,
-        quantum: config.quantum,
-    };
-    let service = Service::new(config, |dataset| {
-        let ledger = Ledger::in_memory(&dataset.name).map_err(|error| error.to_string())?;
-        Ok((table(&dataset.schema), ledger.keeping_answers()))
-    });
-    let service = service.unwrap_or_else(|all| panic!("{all:?}"));
-    let (told, address) = mpsc::channel();
-    std::thread::spawn(move || listen::serve(service, edge, move |at| told.send(at).unwrap()));
+    let limits = "requests_per_minute = 1000000\nopen_children = 100\nrunning = 100";
+    let config = local::config(limits, r#"{ rho = "1000000" }"#, PEOPLE);
+    let [schema, people] = [0, 1].map(|place| config.datasets[place].schema.clone());
+    let data = Arc::new(local::table(&schema));
+    let address = local::serve(config, |name| Ledger::in_memory(name).unwrap());
     Server {
-        address: address.recv().unwrap(),
+        address,
         schema,
         people,
         data,
@@ -124,7 +66,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
 
 fn post(path: &str, body: &Value) -> Value {
     let address = format!("http://{}", SERVER.address);
-    let client = Client::new(&address, TOKEN, false).unwrap();
+    let client = Client::new(&address, local::TOKEN, false).unwrap();
     let reply = client.post(path, body, None);
     reply.unwrap_or_else(|failure| panic!("{body}: {failure}"))
 }
@@ -230,7 +172,6 @@ fn statistics_are_those_of_the_library() {
     );
 }
 
-/// Where a person has several rows: here the age names the person.
 #[test]
 fn people_are_those_of_the_library() {
     let schema = &SERVER.people;
@@ -241,7 +182,7 @@ fn people_are_those_of_the_library() {
     }});
     let reply = post("/v1/datasets/people/release", &body);
     let mut coins = coins();
-    let data = Arc::new(table(schema));
+    let data = Arc::new(local::table(schema));
     let mut machine = sum.start(&data, &mut coins.coins()).unwrap();
     let answer = machine.step((), &mut coins.coins()).unwrap();
     let (answer, interval) = sum.interval(answer, confidence());
@@ -330,14 +271,15 @@ fn choices_are_those_of_the_library() {
     assert_eq!(reply, json!({"answer": released(&quantiles)}));
 }
 
-/// Opens a child and asks it, over HTTP and here; answers are compared one by one.
+/// Opens a child and asks it, over HTTP and here; answers are compared one by one, and returned.
 fn conversation<M, Q, A>(
     opening: &Value,
     accuracy: u128,
     mechanism: &M,
     questions: &[(Value, Q)],
     written: impl Fn(A) -> Value,
-) where
+) -> Vec<Value>
+where
     M: Mechanism<Data, Machine: Machine<Query = Q, Answer = A>> + Private<ZCdp, AddRemove>,
     Q: Clone,
 {
@@ -357,16 +299,17 @@ fn conversation<M, Q, A>(
     let path = format!("/v1/children/{}/ask", child["child"].as_str().unwrap());
     let mut coins = coins();
     let mut machine = mechanism.start(&SERVER.data, &mut coins.coins()).unwrap();
-    for (number, (body, question)) in questions.iter().enumerate() {
-        let mut body = body.clone();
-        body["number"] = json!(number);
-        let answer = machine.step(question.clone(), &mut coins.coins()).unwrap();
-        assert_eq!(
-            post(&path, &body)["answer"],
-            written(answer),
-            "{opening}: {body}"
-        );
-    }
+    let answers = questions
+        .iter()
+        .enumerate()
+        .map(|(number, (body, question))| {
+            let mut body = body.clone();
+            body["number"] = json!(number);
+            let answer = written(machine.step(question.clone(), &mut coins.coins()).unwrap());
+            assert_eq!(post(&path, &body)["answer"], answer, "{opening}: {body}");
+            answer
+        });
+    answers.collect()
 }
 
 #[test]
@@ -401,6 +344,32 @@ fn children_answer_as_those_of_the_library() {
         &questions,
         |answer: Option<i64>| json!(answer),
     );
+
+    // With so much ε there is no noise: the threshold is the one that was stated, and no other.
+    let exact = [condition("age <= 40")];
+    let count = schema.count().filter("age <= 40").unwrap();
+    let count = count.laplace(epsilon("100")).unwrap();
+    let people = count.interval(released(&count), confidence()).0 as i64;
+    for (threshold, is_above) in [(people, true), (people + 1, false)] {
+        let search =
+            AboveThreshold::<Condition>::new(AddRemove, threshold, 1, epsilon("100")).unwrap();
+        let body =
+            json!({"above_threshold": {"threshold": threshold, "hits": 1, "epsilon": "100"}});
+        let accuracy = search.accuracy(confidence());
+        let answers = conversation(&body, accuracy, &search, &exact, |answer: bool| {
+            json!(answer)
+        });
+        assert_eq!(answers, [json!(is_above)]);
+        let sparse = search.with_counts(epsilon("100")).unwrap();
+        let body = json!({"sparse_vector": {
+            "threshold": threshold, "hits": 1, "epsilon": "100", "counts_epsilon": "100",
+        }});
+        let accuracy = sparse.accuracy(confidence()).count;
+        let answers = conversation(&body, accuracy, &sparse, &exact, |answer: Option<i64>| {
+            json!(answer)
+        });
+        assert_eq!(answers, [json!(is_above.then_some(people))]);
+    }
 
     let groupings = vec![Grouping::of(schema, "sex").unwrap()];
     let cells = Cells::of_groupings(schema, groupings).unwrap();

@@ -166,7 +166,33 @@ impl Noise {
     pub fn steps_within(&self, confidence: Confidence) -> u128 {
         let failure = WideInterval::from(confidence.failure());
         let tail = self.tail();
-        least(|steps| tail(steps).certainly_at_most(failure))
+        let guess = self.guess(confidence);
+        least(guess, |steps| tail(steps).certainly_at_most(failure))
+    }
+
+    /// About as many steps, in floating-point numbers: where the search begins. Of one draw it is seldom
+    /// more than one step away.
+    fn guess(&self, confidence: Confidence) -> u128 {
+        let float = |ratio: Ratio| ratio.numerator() as f64 / ratio.denominator().get() as f64;
+        let draws = f64::from(self.draws());
+        let failure = confidence.failure().units() as f64 * 1e-38;
+        let steps = match self.law {
+            // 2q^(a + 1)/(1 + q) is the failure, with q = e^(−1/scale).
+            NoiseLaw::Laplace { scale } if self.draws() == 1 => {
+                let scale = float(scale);
+                let odds = failure * (1.0 + libm::exp(-1.0 / scale));
+                scale * libm::log(2.0 / odds) - 1.0
+            }
+            // Of several draws, as if they were Gaussian.
+            NoiseLaw::Laplace { scale } => {
+                libm::sqrt(2.0 * draws) * float(scale) * deviations(failure)
+            }
+            NoiseLaw::Gaussian { variance } => {
+                libm::sqrt(draws * float(variance)) * deviations(failure) - 0.5
+            }
+        };
+        // What is negative or no number becomes zero.
+        (libm::ceil(steps) as u128).min(1 << 126)
     }
 
     /// Whether the sum is within this number of steps, with at least this probability.
@@ -195,16 +221,40 @@ fn twice(probability: WideInterval) -> WideInterval {
     probability + probability
 }
 
+/// How many standard deviations a Gaussian value exceeds, on either side, with this probability: to three
+/// digits (Abramowitz and Stegun 1964, 26.2.23).
+fn deviations(failure: f64) -> f64 {
+    let t = libm::sqrt(-2.0 * libm::log(failure / 2.0));
+    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
+    t - above / below
+}
+
 /// The least number for which this holds, if it holds for every larger one; noise does not reach
-/// beyond 2^126.
-fn least(holds: impl Fn(u128) -> bool) -> u128 {
-    if holds(0) {
-        return 0;
-    }
+/// beyond 2^126. With a guess that is right it is asked twice.
+fn least(guess: u128, holds: impl Fn(u128) -> bool) -> u128 {
+    let mut step = 1;
     // It does not hold at `low`.
-    let (mut low, mut high) = (0, 1_u128);
-    while high < 1 << 126 && !holds(high) {
-        (low, high) = (high, 2 * high);
+    let (mut low, mut high) = (guess, guess);
+    if holds(guess) {
+        loop {
+            if high == 0 {
+                return 0;
+            }
+            low = high.saturating_sub(step);
+            if !holds(low) {
+                break;
+            }
+            (high, step) = (low, 2 * step);
+        }
+    } else {
+        loop {
+            high = (low + step).min(1 << 126);
+            if high == 1 << 126 || holds(high) {
+                break;
+            }
+            (low, step) = (high, 2 * step);
+        }
     }
     bisect(high, low, next_to_each_other, holds).0
 }
@@ -218,7 +268,9 @@ pub(crate) fn within_two(
 ) -> u128 {
     let tails = TwoLaplaceTails::new(one.scale(), other.scale());
     let one_side = WideInterval::from(confidence.failure()).half();
-    least(|steps| tails.at_least_is_at_most(steps.saturating_add(1), one_side))
+    least(0, |steps| {
+        tails.at_least_is_at_most(steps.saturating_add(1), one_side)
+    })
 }
 
 fn laplace_variance(scale: Ratio) -> Interval {
@@ -307,6 +359,40 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_search_begins_where_it_ends() {
+        for text in ["0.5", "0.95", "0.999999"] {
+            let confidence = confidence(text);
+            for scale in [1, 10, 1000, 1_000_000, 10_u128.pow(12)] {
+                let noise = laplace(scale, 1);
+                let (guess, steps) = (noise.guess(confidence), noise.steps_within(confidence));
+                assert!(
+                    guess.abs_diff(steps) <= 1,
+                    "{scale} {text}: {guess} {steps}"
+                );
+                for noise in [gaussian(scale, 1), noise.times(8).unwrap()] {
+                    let (guess, steps) = (noise.guess(confidence), noise.steps_within(confidence));
+                    let apart = guess.abs_diff(steps);
+                    assert!(apart <= 9 + steps / 20, "{noise:?} {text}: {guess} {steps}");
+                }
+            }
+        }
+    }
+
+    /// In a world of few numbers: every truth, from every guess.
+    #[test]
+    fn the_least_number_is_found_from_every_guess() {
+        let far = (1 << 126) - 1;
+        let numbers = || (0..70).chain([1 << 64, far]);
+        for truth in numbers() {
+            for guess in numbers().chain([1 << 126]) {
+                assert_eq!(least(guess, |number| number >= truth), truth, "{guess}");
+            }
+        }
+        // Where it never holds: as far as noise reaches.
+        assert_eq!(least(3, |_| false), 1 << 126);
     }
 
     proptest! {

@@ -17,7 +17,7 @@ mod data;
 mod loss;
 #[path = "../../src/problem.rs"]
 mod problem;
-#[path = "../../src/question.rs"]
+#[path = "../../src/question/mod.rs"]
 mod question;
 #[path = "../../src/rule.rs"]
 mod rule;

@@ -53,8 +53,11 @@ impl Display for Failure {
         };
         let text = |name: &str| problem[name].as_str();
         write!(formatter, "{}", text("code").unwrap_or("unknown"))?;
-        for part in ["title", "detail"].into_iter().filter_map(text) {
-            write!(formatter, ": {part}")?;
+        if let Some(title) = text("title") {
+            write!(formatter, ": {title}")?;
+        }
+        if let Some(detail) = text("detail") {
+            write!(formatter, "\n  {detail}")?;
         }
         if let Some(numbers) = problem["refused"].as_object() {
             for (name, number) in numbers {

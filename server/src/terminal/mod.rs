@@ -76,11 +76,13 @@ fn launch_in(
     };
     let new;
     let key = match key {
-        Some(key) => key,
+        Some(key) => Some(key),
+        // The name of a share is its key.
+        None if launch.get("filter").is_some() => None,
         None => {
             new = crate::token::random::<16>().map_err(|error| Failure::Lost(error.to_string()))?;
-            &new
+            Some(&*new)
         }
     };
-    client.post(&format!("{place}/{path}"), launch, Some(key))
+    client.post(&format!("{place}/{path}"), launch, key)
 }

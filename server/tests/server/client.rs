@@ -47,7 +47,7 @@ except Problem as problem:
     assert problem.problem["refused"]["remaining"] == "0.9"
 share = census.open({"filter": {"name": "mine", "budget": {"epsilon": "0.2"}}})
 assert share.release(ask("0.1"))["remaining"] == {"epsilon": "0.1"}
-search = share.open({"above_threshold": {"threshold": 10, "hits": 1, "epsilon": "0.1"}})
+search = share.open({"above_threshold": {"threshold": 1000000, "hits": 1, "epsilon": "0.1"}})
 search.ask("age > 200")
 assert not search.exhausted
 assert len(client.children()) == 2

@@ -1,6 +1,7 @@
 //! SIGKILL at any moment: no charge is lost, none is made twice, and a retry gets the same answer.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex};
@@ -146,9 +147,14 @@ fn spend(client: usize, address: &Address, end: &AtomicBool, replied: &Sender<()
             let request = Ask::new("POST", RELEASE).token(ANA);
             let request = request.header("Idempotency-Key", &key);
             let request = request.json(&count("age > 30", "0.001"));
-            let Ok(reply) = request.try_send(&place) else {
-                address.wait_for_another(&place);
-                continue;
+            let reply = match request.try_send(&place) {
+                Ok(reply) => reply,
+                // It stood still, and was not killed: the machine is busy.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+                Err(_) => {
+                    address.wait_for_another(&place);
+                    continue;
+                }
             };
             match (reply.status, reply.code()) {
                 (200, _) => drop(answers.insert(key.clone(), Some(reply.json["answer"].clone()))),

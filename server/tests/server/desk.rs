@@ -482,6 +482,31 @@ fn every_view_fits_a_narrow_window_and_every_control_has_a_name() {
     }
 }
 
+#[test]
+fn the_curator_reads_what_was_asked_and_charged() {
+    let server = Server::new(&Terms {
+        budget: r#"{ epsilon = "1", delta = "1e-6" }"#,
+        ben: "{}",
+        ..Terms::default()
+    });
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    server.post(ANA, RELEASE, &count("age > 30", "0.1"));
+    browser.open(&server.address);
+    sign_in(&browser, CURATOR);
+    browser.wait_for(".budget", "0.9 left of 1");
+    browser.press("Read the record");
+    browser.wait_for(".record", "age > 30");
+    let said = browser.text(".record");
+    // A loss of two numbers; and what is for programs is not shown.
+    assert!(said.contains("ε 0.1, δ 0"), "{said}");
+    assert!(
+        !said.contains(".json") && !said.contains("object"),
+        "{said}"
+    );
+}
+
 /// WCAG 2.2, 1.4.3: a contrast of at least 4.5 for text, in both schemes.
 #[test]
 fn colours_have_enough_contrast_in_light_and_dark() {

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -129,6 +130,47 @@ fn an_engine_that_fails_after_the_charge_is_charged_and_says_nothing() {
     assert_eq!(server.spent(), "0.1");
     // Its key has no answer, and never will.
     let again = server.post_once(ANA, "k", RELEASE, &count("age >= 17", "0.1"));
+    assert_eq!(again.code(), "interrupted");
+    assert_eq!(server.spent(), "0.1");
+}
+
+/// SIGTERM while the engine does not answer: the server ends all the same, and the charge stands.
+#[test]
+fn a_server_ends_although_its_engine_does_not_answer() {
+    let Some((postgres, mut server)) = people("server-end") else {
+        return;
+    };
+    let mut psql = Psql::new(&postgres);
+    psql.run("BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE");
+    let question = count("age >= 17", "0.1");
+    let (replied, replies) = channel();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            let request = Ask::new("POST", RELEASE).token(ANA);
+            let request = request.header("Idempotency-Key", "k").json(&question);
+            let (replied, address) = (replied.clone(), server.address.clone());
+            scope.spawn(move || {
+                if let Ok(reply) = request.try_send(&address) {
+                    replied.send(reply.code().to_owned()).unwrap();
+                }
+            });
+        }
+        drop(replied);
+        // The other one has been charged, or will be, and waits for the table.
+        assert_eq!(replies.recv().as_deref(), Ok("busy"));
+        let begun = Instant::now();
+        let id = server.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(sent.unwrap().success());
+        assert!(server.wait());
+        // Twenty seconds are for what runs.
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(35), "{took:?}");
+        assert!(replies.recv().is_err(), "there was an answer");
+    });
+    psql.run("COMMIT");
+    server.start();
+    let again = server.post_once(ANA, "k", RELEASE, &question);
     assert_eq!(again.code(), "interrupted");
     assert_eq!(server.spent(), "0.1");
 }

@@ -317,6 +317,13 @@ fn a_share_is_launched_in_and_comes_back() {
         server.post(BEN, &inside("children"), &share).code(),
         "invalid_query"
     );
+    // Its name is its key: another one would be ignored, whatever was sent with it before.
+    let keyed = server.post_once(BEN, "b", CHILDREN, &share);
+    assert_eq!((keyed.status, keyed.code()), (400, "invalid_request"));
+    assert_eq!(
+        keyed.json["detail"],
+        "the name of a share is its key: send no `Idempotency-Key`"
+    );
 
     server.kill_and_restart();
     // The share has the same identifier and what it has spent; other children are gone.

@@ -1,6 +1,6 @@
 //! Who is not let in, and what cannot be used up.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -200,6 +200,25 @@ fn slow_clients_are_cut_off() {
     let took = begun.elapsed();
     assert!(took < Duration::from_secs(30), "{took:?}");
     assert_eq!(server.spent(), "0");
+}
+
+/// A client that asks and never reads: when nothing more can be written, the connection is closed.
+#[test]
+fn clients_that_do_not_read_are_cut_off() {
+    let server = Server::new(&Terms::default());
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let longest = Some(Duration::from_secs(40));
+    stream.set_write_timeout(longest).unwrap();
+    let host = &server.address;
+    let request = format!("GET /v1/openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let error = loop {
+        if let Err(error) = stream.write_all(request.as_bytes()) {
+            break error.kind();
+        }
+    };
+    let closed = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
+    assert!(closed.contains(&error), "{error}");
+    assert_eq!(server.get(ANA, "/v1/datasets").status, 200);
 }
 
 #[test]
