@@ -62,6 +62,7 @@ pub trait LedgerData<K> {
 }
 
 /// The kinds of data that a ledger knows.
+#[doc(hidden)]
 pub mod kinds {
     /// A [`Dataset`](crate::data::Dataset).
     ///

@@ -73,7 +73,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use self::text::writable;
-use crate::account::{ChildLoss, WholeLoss};
 use crate::compose::{Discipline, Filter};
 use crate::machine::{Fault, Mechanism, Public, PublicView, StopToken, guarded};
 use crate::privacy::Relation;
@@ -196,7 +195,7 @@ impl Ledger {
         name: &str,
         filter: &Filter<F, R, X>,
         data: &Arc<D>,
-    ) -> Result<LedgerFilter<D, F, R, X>, LedgerError<ChildLoss<F>, WholeLoss<F>>>
+    ) -> Result<LedgerFilter<D, F, R, X>, LedgerErrorOf<F>>
     where
         D: LedgerData<K> + ?Sized,
         F: LedgerRule,

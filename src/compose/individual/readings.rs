@@ -121,6 +121,8 @@ where
 // Shows nothing of the contents.
 crate::debug_fields!([D: ?Sized, F] Readings<D, F>, "Readings");
 
+type WithReadings<D, F> = (RunningIndividualFilter<D, F>, Readings<D, F>);
+
 /// Starts an [`IndividualFilter`](super::IndividualFilter) or an
 /// [`IndividualOdometer`](super::IndividualOdometer) as [`start`](crate::start) does: a handle for the
 /// analyst, and readings for the curator.
@@ -145,10 +147,7 @@ crate::debug_fields!([D: ?Sized, F] Readings<D, F>, "Readings");
 /// # Errors
 ///
 /// Those of [`start`](crate::start).
-pub fn start_individual<D, F, M>(
-    filter: &M,
-    data: Arc<D>,
-) -> Result<(RunningIndividualFilter<D, F>, Readings<D, F>), Fault>
+pub fn start_individual<D, F, M>(filter: &M, data: Arc<D>) -> Result<WithReadings<D, F>, Fault>
 where
     D: Dataset + Send + Sync + ?Sized + 'static,
     F: ValidIndividually,
