@@ -9,6 +9,7 @@ use queryables::table::{Column, Kind, Schema};
 use super::waiting::Waiting;
 use super::*;
 use crate::cache::Cache;
+use crate::person::Entry;
 use crate::source::in_memory;
 
 /// Counts how many of it there are.
@@ -152,7 +153,7 @@ impl Pass for Keys {
 
     /// The bytes of the names and keys that are left.
     fn finish(&self, bytes: &mut usize, part: Part<Self>) {
-        let kept: usize = part.table.iter().map(|entry| entry.heap::<str>()).sum();
+        let kept: usize = part.table.iter().map(Entry::heap::<str>).sum();
         assert_eq!(part.heap(), kept);
         *bytes += kept;
     }
