@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use queryables::machine::PublicMetadata;
 use queryables::mechanisms::query::Unavailable;
-use queryables::table::sql::{Statement, read_totals};
+use queryables::table::sql::{Dialect, Statement, read_totals};
 use queryables::table::{Condition, Kind, Plan, Schema, Table, TableError, Value};
-use spark_connect_proto::data_type::Kind as Type;
+use spark_connect_proto::data_type::{Kind as Type, StructField};
 
 use crate::answer::{batches, number, text};
 use crate::dialect::Spark;
@@ -75,16 +75,7 @@ impl SparkTable {
     }
 
     fn check_columns(&self) -> Result<(), OpenError> {
-        let all = Statement {
-            text: format!("SELECT * FROM {} AS t", self.from.text),
-            parameters: vec![],
-        };
-        let found = self.session.prepare().and_then(|ready| ready.columns(&all));
-        let found = found.map_err(OpenError::Unavailable)?;
-        let found = match found.kind {
-            Some(Type::Struct(found)) => found.fields,
-            _ => vec![],
-        };
+        let found = self.columns("*")?;
         for column in self.schema.columns() {
             let found = found.iter().find(|found| found.name == column.name());
             let Some(found) = found else {
@@ -104,7 +95,26 @@ impl SparkTable {
                 });
             }
         }
-        Ok(())
+        // By their names: an engine may not tell apart those that differ in case.
+        let names = self.schema.columns().iter();
+        let names: Vec<String> = names
+            .map(|column| format!("t.{}", Spark.quoted(column.name())))
+            .collect();
+        self.columns(&names.join(", ")).map(drop)
+    }
+
+    /// Names and types of what is selected from the table.
+    fn columns(&self, selected: &str) -> Result<Vec<StructField>, OpenError> {
+        let statement = Statement {
+            text: format!("SELECT {selected} FROM {} AS t", self.from.text),
+            parameters: vec![],
+        };
+        let ready = self.session.prepare();
+        let found = ready.and_then(|ready| ready.columns(&statement));
+        match found.map_err(OpenError::Unavailable)?.kind {
+            Some(Type::Struct(found)) => Ok(found.fields),
+            _ => Ok(vec![]),
+        }
     }
 }
 

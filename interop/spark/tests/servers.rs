@@ -27,6 +27,7 @@ fn spark_computes_what_the_reference_does() {
     assert_eq!(table.tally(&visits.plan), Ok(visits.totals.clone()));
     equal::compare(&server, &engine, 100);
     names::names_are_quoted(&server);
+    names::names_that_differ_in_case_are_not_mixed_up(&server);
     interleaved::a_search_and_a_sparse_vector_are_interleaved(&server);
     a_session_that_was_closed_is_made_anew(&server, &visits);
     killed::a_tally_that_takes_too_long_is_unavailable(&server);

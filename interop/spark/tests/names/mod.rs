@@ -46,9 +46,39 @@ pub fn names_are_quoted(server: &Server) {
     }
 }
 
+/// Two columns whose names differ in case: neither is taken for the other, and an engine that does not tell
+/// them apart says so when the table is opened, and not after a charge.
+pub fn names_that_differ_in_case_are_not_mixed_up(server: &Server) {
+    let engine = SparkEngine::open(&server.session()).unwrap();
+    for order in [["id", "ID"], ["ID", "id"]] {
+        let both = order.map(|name| Column::new(name, Kind::Whole));
+        let both = Schema::of_rows(both).unwrap();
+        // The first column has one number, and the second has four.
+        let drawn: Vec<Row> = (0..4)
+            .map(|row| vec![Some(7.into()), Some(row.into())])
+            .collect();
+        let path = server.folder().join(format!("case{}.parquet", order[0]));
+        rows::write(&path, &both, &drawn);
+        for (place, name) in order.into_iter().enumerate() {
+            let schema = Schema::of_rows([Column::new(name, Kind::Whole)]).unwrap();
+            let Ok(table) = engine.parquet(&[path.to_str().unwrap()], &schema) else {
+                continue;
+            };
+            let column = drawn.iter().map(|row| vec![row[place].clone()]);
+            let reference = RowTable::new(&schema, column.collect()).unwrap();
+            let (found, expected) = (
+                table.tally_keys(None, name),
+                reference.tally_keys(None, name),
+            );
+            assert_eq!(found, expected, "{name} of {order:?}");
+        }
+    }
+}
+
 #[test]
 fn names_are_quoted_in_what_sail_is_sent() {
     if let Some(server) = Server::new(Engine::Sail) {
         names_are_quoted(&server);
+        names_that_differ_in_case_are_not_mixed_up(&server);
     }
 }
