@@ -37,7 +37,7 @@ impl SparkEngine {
     /// On a thread that runs asynchronous code of tokio.
     pub fn open(remote: &str) -> Result<Self, OpenError> {
         let session = Session::new(remote).map_err(OpenError::Unavailable)?;
-        session.prepare().map_err(OpenError::Unavailable)?;
+        session.prepare_first().map_err(OpenError::Unavailable)?;
         canaries(|schema, rows, plan| tally_from(&session, values(schema, rows), plan, LIMIT))?;
         Ok(Self {
             session: Arc::new(session),

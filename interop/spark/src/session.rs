@@ -47,12 +47,21 @@ impl Session {
     ///
     /// An engine closes sessions that nobody has used for a while. Then there is a new one.
     pub(crate) fn prepare(&self) -> Result<Prepared, String> {
+        self.prepare_within(PROMPT)
+    }
+
+    /// The same for the first time, when an engine may yet have much to load.
+    pub(crate) fn prepare_first(&self) -> Result<Prepared, String> {
+        self.prepare_within(6 * PROMPT)
+    }
+
+    fn prepare_within(&self, limit: Duration) -> Result<Prepared, String> {
         let client = self.client();
-        match in_utc(&client) {
+        match in_utc(&client, limit) {
             Err(error) if error.contains("SESSION_CLOSED") && !self.is_named => {
                 let new = Arc::new(client.with_new_session_id());
                 *self.client.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
-                let server = in_utc(&new)?;
+                let server = in_utc(&new, limit)?;
                 Ok(Prepared {
                     client: new,
                     server,
@@ -161,7 +170,7 @@ impl Prepared {
 }
 
 /// Has the session read times in UTC; how the engine calls the session.
-fn in_utc(client: &SparkConnectClient) -> Result<String, String> {
+fn in_utc(client: &SparkConnectClient, limit: Duration) -> Result<String, String> {
     let zone = proto::KeyValue {
         key: "spark.sql.session.timeZone".to_owned(),
         value: Some("UTC".to_owned()),
@@ -179,7 +188,7 @@ fn in_utc(client: &SparkConnectClient) -> Result<String, String> {
         operation: Some(operation),
         ..proto::ConfigRequest::default()
     };
-    let answer = block_on(within(PROMPT, client.config(request)))?;
+    let answer = block_on(within(limit, client.config(request)))?;
     Ok(answer.server_side_session_id)
 }
 

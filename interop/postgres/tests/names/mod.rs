@@ -32,7 +32,10 @@ fn names_are_quoted_in_what_the_server_is_sent() {
         let schema = Schema::of_people(person, columns).unwrap();
         let drawn: Vec<Row> = (0..60).map(|_| draw.row(&schema)).collect();
         rows::create(&mut client, &schema, &drawn);
-        let named = format!("ALTER TABLE drawn RENAME TO \"{}\"", name.replace('"', "\"\""));
+        let named = format!(
+            "ALTER TABLE drawn RENAME TO \"{}\"",
+            name.replace('"', "\"\"")
+        );
         client.batch_execute(&named).unwrap();
         let table = PostgresTable::open(&server.parameters(), "public", name, &schema).unwrap();
         let reference = RowTable::new(&schema, drawn).unwrap();

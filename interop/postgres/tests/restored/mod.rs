@@ -238,6 +238,27 @@ fn budgets_that_are_restored_alone_are_damage_to_every_open_handle() {
     assert_eq!(admitted(&lines), [1, 2, 3, 4, 5, 6, 7, 8, 9, 13]);
 }
 
+/// Also where the next charge is one statement, which reads nothing before it writes.
+#[test]
+fn a_budget_that_is_restored_alone_is_damage_to_the_only_one_who_charges() {
+    let Some(server) = Server::new("only") else {
+        return;
+    };
+    let ledger = server.ledger();
+    let ana = pure(&ledger, "census", "1").party("Ana");
+    assert_eq!(ana.release(&Numbered::new(1, "0.1")), Ok(1));
+    assert_eq!(ana.release(&Numbered::new(2, "0.1")), Ok(2));
+    let mut client = client(&server);
+    back_up(&mut client);
+    assert_eq!(ana.release(&Numbered::new(3, "0.1")), Ok(3));
+    restore(&mut client, &["budgets"]);
+    let back = damaged("the budget \"census\" (it went back)");
+    let released = ana.release(&Numbered::new(4, "0.1"));
+    assert_eq!(released, Err(LedgerError::Store(back)));
+    let lines = ledger.lines(1, usize::MAX).unwrap();
+    assert_eq!(admitted(&lines), [1, 2, 3]);
+}
+
 /// What others have launched, refused and halted since a handle has read a budget is no damage.
 #[test]
 fn whatever_others_did_since_a_budget_was_read_is_no_damage() {
