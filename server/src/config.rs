@@ -104,6 +104,7 @@ pub enum Source {
     Csv(Files),
     Parquet(Files),
     Postgres(PostgresSource),
+    Spark(SparkSource),
 }
 
 /// A table of PostgreSQL.
@@ -115,6 +116,27 @@ pub struct PostgresSource {
     #[serde(default = "public")]
     pub namespace: String,
     pub table: String,
+}
+
+/// Rows that Apache Spark or Sail reads, as a curator's file names them: what a function that is passed to
+/// `run` opens.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SparkSource {
+    /// Its address, such as `sc://127.0.0.1:15002`.
+    pub engine: String,
+    /// Which rows.
+    pub rows: SparkRows,
+}
+
+/// Which rows of a [`SparkSource`] a dataset has.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SparkRows {
+    /// A table or a view of the catalog, by the parts of its name.
+    Table(Vec<String>),
+    /// Files or folders of Parquet, as the engine finds them.
+    Parquet(Vec<String>),
 }
 
 fn public() -> String {
@@ -149,7 +171,7 @@ impl Source {
         match self {
             Self::Csv(files) => Self::Csv(Files::Several(files.in_folder(folder))),
             Self::Parquet(files) => Self::Parquet(Files::Several(files.in_folder(folder))),
-            Self::Postgres(source) => Self::Postgres(source),
+            Self::Postgres(_) | Self::Spark(_) => self,
         }
     }
 }

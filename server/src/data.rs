@@ -13,6 +13,7 @@ impl<T: Table + PublicMetadata<Metadata = Schema>> Engine for T {}
 pub struct Data(Box<dyn Engine>);
 
 impl Data {
+    /// Any table that knows its schema.
     pub fn new(table: impl Table + PublicMetadata<Metadata = Schema> + 'static) -> Self {
         Self(Box::new(table))
     }

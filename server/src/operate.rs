@@ -6,15 +6,23 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use queryables::ledger::{Decision, Ledger, Line, Outcome};
+use queryables::table::Schema;
 use queryables_arrow::ArrowTable;
 use queryables_postgres::{PostgresStore, PostgresTable};
 
-use crate::config::{self, Config, DatasetConfig, LedgerPlace, PostgresSource, Source};
+use crate::config::{
+    self, Config, DatasetConfig, LedgerPlace, PostgresSource, Source, SparkSource,
+};
 use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
 use crate::timeline;
 use crate::token::{TokenHash, new_token};
+
+/// Opens the rows that a curator's file names in Spark. What it says of a failure is shown to the operator.
+///
+/// [`run`](crate::run) takes one.
+pub type OpenSpark = fn(&SparkSource, &Schema) -> Result<Data, String>;
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -29,7 +37,7 @@ fn read(file: &Path) -> Result<Config, Box<dyn Error>> {
     })?)
 }
 
-fn open_data(dataset: &DatasetConfig) -> Result<Data, String> {
+fn open_data(dataset: &DatasetConfig, open_spark: Option<OpenSpark>) -> Result<Data, String> {
     let schema = &dataset.schema;
     let table = match &dataset.data {
         Source::Csv(files) => ArrowTable::csv(schema, files.paths()),
@@ -42,6 +50,12 @@ fn open_data(dataset: &DatasetConfig) -> Result<Data, String> {
         }) => {
             let table = PostgresTable::open(connection, namespace, table, schema);
             return Ok(Data::new(table.map_err(|error| error.to_string())?));
+        }
+        Source::Spark(source) => {
+            let open = open_spark.ok_or(
+                "this program has no client of Spark; queryables-server-spark, in interop/spark/server, has",
+            )?;
+            return open(source, schema);
         }
     };
     Ok(Data::new(table.map_err(|error| error.to_string())?))
@@ -60,7 +74,7 @@ fn open_ledger(dataset: &DatasetConfig) -> Result<Ledger, String> {
     }
 }
 
-pub fn serve(file: &Path) -> Done {
+pub fn serve(file: &Path, open_spark: Option<OpenSpark>) -> Done {
     let config = read(file)?;
     let edge = Edge {
         address: config.listen,
@@ -70,7 +84,10 @@ pub fn serve(file: &Path) -> Done {
         quantum: config.quantum,
     };
     let service = Service::new(config, |dataset| {
-        Ok((open_data(dataset)?, open_ledger(dataset)?.keeping_answers()))
+        Ok((
+            open_data(dataset, open_spark)?,
+            open_ledger(dataset)?.keeping_answers(),
+        ))
     });
     let service = service.map_err(|problems| problems.join("\n"))?;
     let scheme = edge.tls.as_ref().map_or("http", |_| "https");
@@ -80,11 +97,11 @@ pub fn serve(file: &Path) -> Done {
     Ok(())
 }
 
-pub fn check(file: &Path) -> Done {
+pub fn check(file: &Path, open_spark: Option<OpenSpark>) -> Done {
     let config = read(file)?;
     let mut problems = Vec::new();
     for dataset in &config.datasets {
-        let opened = open_data(dataset)
+        let opened = open_data(dataset, open_spark)
             .map(drop)
             .and(open_ledger(dataset).map(drop));
         if let Err(problem) = opened {

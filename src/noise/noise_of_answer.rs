@@ -375,7 +375,8 @@ mod tests {
                 for noise in [gaussian(scale, 1), noise.times(8).unwrap()] {
                     let (guess, steps) = (noise.guess(confidence), noise.steps_within(confidence));
                     let apart = guess.abs_diff(steps);
-                    assert!(apart <= 9 + steps / 20, "{noise:?} {text}: {guess} {steps}");
+                    // The tail of a sum of eight is longer than that of a Gaussian.
+                    assert!(apart <= 9 + steps / 4, "{noise:?} {text}: {guess} {steps}");
                 }
             }
         }

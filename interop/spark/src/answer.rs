@@ -108,13 +108,10 @@ mod tests {
         for length in 0..whole.data.len() {
             let mut cut = whole.clone();
             cut.data.truncate(length);
-            match batches(vec![cut]) {
-                Ok(batches) => {
-                    let rows: Vec<usize> = batches.iter().map(RecordBatch::num_rows).collect();
-                    assert_eq!(rows, [3], "{length} bytes");
-                    complete += 1;
-                }
-                Err(Unavailable) => {}
+            if let Ok(batches) = batches(vec![cut]) {
+                let rows: Vec<usize> = batches.iter().map(RecordBatch::num_rows).collect();
+                assert_eq!(rows, [3], "{length} bytes");
+                complete += 1;
             }
         }
         assert!(complete < 16, "{complete} of {}", whole.data.len());

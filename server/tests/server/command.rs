@@ -68,6 +68,24 @@ fn check_says_what_is_wrong_line_by_line() {
     assert!(!folder.0.join("census.redb").exists());
     let said = check(&good.replace("/adult.csv", "/adults.csv"));
     assert!(said.contains("adults.csv"), "{said}");
+    // Known, and not opened by this program.
+    let spark =
+        r#"data = { spark = { engine = "sc://127.0.0.1:1", rows = { table = ["people"] } } }"#;
+    let lines = good.lines();
+    let spark: Vec<&str> = lines
+        .map(|line| {
+            if line.starts_with("data = ") {
+                spark
+            } else {
+                line
+            }
+        })
+        .collect();
+    let said = check(&spark.join("\n"));
+    assert!(
+        said.contains("this program has no client of Spark"),
+        "{said}"
+    );
     std::fs::write(&file, &good).unwrap();
     assert!(run(&["ledger", "create", path, "census"]).status.success());
     let done = run(&["check", path]);
