@@ -22,7 +22,9 @@ mod expressions;
 mod plans;
 mod rows;
 mod schemas;
+mod texts;
 
 pub use change::{change_is_bounded, people};
 pub use draw::Draw;
 pub use rows::Row;
+pub use texts::{MARK, Texts};
