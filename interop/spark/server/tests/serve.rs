@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Output, Stdio};
 
-use support::{Kind, Server};
+use support::{Kind, Server, sql};
 use visits::Visits;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_queryables-server-spark");
@@ -128,9 +128,29 @@ fn rows_of_sail_are_served() {
     assert_eq!(reply["answer"], 375.0, "{reply}");
     drop(process);
 
-    write(&source(&server.remote(), "/nowhere/visits.parquet"));
+    // The same rows as a table of the catalog, which belongs to a session.
+    let made = format!(
+        "CREATE TABLE visits USING parquet LOCATION '{}'",
+        visits.path()
+    );
+    sql::run(&server.session(), &made);
+    let table = |name: &str| {
+        let engine = server.session();
+        format!(r#"{{ engine = "{engine}", rows = {{ table = ["{name}"] }} }}"#)
+    };
+    write(&table("visits"));
     let checked = run(&["check", curators_file]);
-    assert!(!checked.status.success());
-    let said = String::from_utf8(checked.stderr).unwrap();
-    assert!(said.contains("dataset \"visits\""), "{said}");
+    assert!(checked.status.success(), "{checked:?}");
+
+    // Sail finds no file there, and so no columns.
+    let nowhere = source(&server.remote(), "/nowhere/visits.parquet");
+    let no_column = "dataset \"visits\": the table has no column \"person\"\n";
+    let no_table = "Table or view not found: visit\n";
+    for (source, problem) in [(nowhere, no_column), (table("visit"), no_table)] {
+        write(&source);
+        let checked = run(&["check", curators_file]);
+        assert!(!checked.status.success());
+        let said = String::from_utf8(checked.stderr).unwrap();
+        assert!(said.ends_with(problem), "{source}: {said}");
+    }
 }
