@@ -188,9 +188,9 @@ pub struct ContinualCountMachine<N> {
 impl<N: Law> ContinualCountMachine<N> {
     /// Counts rows that arrive at these times, in order, with how many arrive at each.
     pub(super) fn new(mut times: Vec<(u64, u64)>, horizon: u64, noise: N) -> Self {
-        let mut so_far = 0;
+        let mut so_far = 0_u64;
         for (_, count) in &mut times {
-            so_far += *count;
+            so_far = so_far.saturating_add(*count);
             *count = so_far;
         }
         Self {
@@ -424,6 +424,16 @@ mod tests {
         assert_eq!(gaussian(0, "1"), Err(MechanismError::no_time()));
         assert_eq!(gaussian(1, "0"), Err(MechanismError::NoLoss("rho")));
         assert_eq!(gaussian(u64::MAX, "1e-27"), Ok(()));
+    }
+
+    /// Counts of others may be as large as a count can be.
+    #[test]
+    fn counts_that_no_number_holds_are_clamped() {
+        let noise = DiscreteLaplace::new(Ratio::from(1)).unwrap();
+        let counts = vec![(0, u64::MAX), (1, u64::MAX), (4, 1)];
+        let machine = ContinualCountMachine::new(counts, 8, noise);
+        let before = [0, 1, 2, 8].map(|end| machine.before(end));
+        assert_eq!(before, [0, u64::MAX, u64::MAX, u64::MAX]);
     }
 
     /// A conversation that goes on takes no more memory than what is asked for at once.

@@ -70,11 +70,7 @@ impl<D: ?Sized, M: Mechanism<D>> Mechanism<D> for ConcurrentComposition<M> {
             .iter()
             .map(|mechanism| Child::start(mechanism, data, StopToken::default(), coins))
             .collect::<Result<_, _>>()
-            .map_err(|fault| match fault {
-                // It was tried again already: whoever starts this does not multiply that.
-                Fault::Unavailable => Fault::Failed,
-                fault => fault,
-            })?;
+            .map_err(Fault::after_tries)?;
         Ok(ConcurrentMachine { children })
     }
 

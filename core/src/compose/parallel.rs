@@ -11,10 +11,10 @@ use crate::account::ContinuationRule;
 use crate::data::{Dataset, Fold, Select, pass};
 use crate::machine::{
     Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Public, StateKey,
-    guarded,
+    StopToken, guarded,
 };
 use crate::privacy::{AddRemove, Postprocessable, Private, UnknownLoss};
-use crate::queryable::{IntoHandle, sealed};
+use crate::queryable::{Child, IntoHandle, sealed};
 
 /// Splits the rows by a public list of keys and runs a mechanism on each part, mostly a filter; all
 /// of them can be used in any order (Haney et al. §5.2).
@@ -147,7 +147,10 @@ where
             .iter()
             .zip((self.split)(data))
             .map(|((key, mechanism), indices)| {
-                Ok((key.clone(), mechanism.start(&data.select(&indices), coins)?))
+                // Tried again by itself: a part that has answered is not started twice.
+                let part = data.select(&indices);
+                let machine = Child::run(mechanism, &part, &StopToken::default(), coins);
+                Ok((key.clone(), machine.map_err(Fault::after_tries)?))
             })
             .collect::<Result<_, Fault>>()?;
         Ok(PartsMachine { parts })
@@ -271,3 +274,64 @@ macro_rules! debug {
 }
 
 debug! { Parts PartsMachine }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use super::*;
+    use crate::compose::LaunchError;
+    use crate::machine::{MOST_OUTAGES, Released};
+    use crate::middle::ThroughExt;
+    use crate::prelude::*;
+
+    /// Says how many rows a part has. The part of twos is out of reach at first.
+    #[derive(Clone)]
+    struct Late(Arc<AtomicU8>);
+
+    impl Mechanism<Vec<u8>> for Late {
+        type Machine = Released<usize>;
+
+        fn start(&self, rows: &Arc<Vec<u8>>, _: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+            let late = |left: u8| left.checked_sub(1).filter(|_| rows.contains(&2));
+            match self
+                .0
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, late)
+            {
+                Ok(_) => Err(Fault::Unavailable),
+                Err(_) => Ok(Released(rows.len())),
+            }
+        }
+    }
+
+    impl Private<PureDp, AddRemove> for Late {
+        fn loss(&self, _: &PureDp) -> Result<Epsilon, UnknownLoss> {
+            Ok(Epsilon::ZERO)
+        }
+    }
+
+    /// Otherwise the function behind it would be told two answers for one charge.
+    #[test]
+    fn a_part_that_has_answered_is_not_started_again_for_one_that_is_late() {
+        for outages in 0..MOST_OUTAGES + 2 {
+            let (late, told) = (Arc::new(AtomicU8::new(outages)), Arc::new(AtomicU8::new(0)));
+            let tells = Arc::clone(&told);
+            let counted = Late(Arc::clone(&late)).mapped(move |rows| {
+                tells.fetch_add(1, Ordering::Relaxed);
+                rows
+            });
+            let parts = [1, 2].map(|part| (part, counted.clone()));
+            let parts = Parallel::new(|row: &u8| *row, parts).unwrap();
+            let filter = Filter::concurrent(PureDp, Epsilon::ZERO);
+            let filter = crate::queryable::start(&filter, Arc::new(vec![1, 2, 1])).unwrap();
+            let answered = filter.launch(&parts).map(|parts| parts.ask((1, ())));
+            let told = (told.load(Ordering::Relaxed), late.load(Ordering::Relaxed));
+            if outages < MOST_OUTAGES {
+                assert_eq!((answered, told), (Ok(Ok(2)), (2, 0)));
+            } else {
+                let left = outages - MOST_OUTAGES;
+                assert_eq!((answered, told), (Err(LaunchError::Failed), (1, left)));
+            }
+        }
+    }
+}
