@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use super::super::choice::{ByRank, Quantiles, Ranked};
+use super::super::choice::Ranked;
 use super::super::factorized_count::Factorized;
 use super::super::{
-    About, Choice, ContinualCount, CountsBy, Evaluate, GaussianLoss, GaussianNoise, MechanismError,
-    Noised, RowRelation, Score, Sensitivity, Source, Unavailable,
+    About, ContinualCount, CountsBy, Evaluate, GaussianLoss, GaussianNoise, MechanismError, Noised,
+    NoisyQuantiles, RowRelation, Score, Sensitivity, Source, Unavailable,
 };
 use super::query::{One, PerGroup, TableQuery};
 use super::report::key_of;
@@ -48,7 +48,7 @@ pub struct GroupScores {
 }
 
 /// Quantiles of a column, over a public list of edges. Made by [`TableQuery::quantiles`].
-pub type TableQuantiles<R = AddRemove> = Choice<ByRank, Quantiles<FirstGroups>, R>;
+pub type TableQuantiles<R = AddRemove> = NoisyQuantiles<FirstGroups, R>;
 
 /// People over time. Made by [`TableQuery::factorized_over_time`].
 pub type TableContinualCount<R = AddRemove> = Noised<Factorized<FirstGroups>, GaussianNoise, R>;
@@ -130,7 +130,7 @@ impl TableQuery<RowsOf, PerGroup> {
     ) -> Result<TableQuantiles<R>, MechanismError> {
         let groups = self.first_groups()?;
         let last = i64::try_from(groups.plan.groups()).unwrap_or(i64::MAX) - 1;
-        Choice::new(relation, groups, 0..=last, quantiles, epsilon)
+        NoisyQuantiles::new(relation, groups, 0..=last, quantiles, epsilon)
     }
 
     /// The number of people so far, at every edge of the buckets of a column of times: a query is the number
