@@ -16,7 +16,7 @@ use super::{
 };
 use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
 use crate::machine::{
-    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, Released, public,
 };
 use crate::noise::Noise;
 use crate::number::{Confidence, Delta, Quantity, Unit, units};
@@ -475,7 +475,7 @@ where
     type Machine = Released<A::Answer>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        self.keys.check(Public::of(&**data))?;
+        self.keys.check(public(&**data))?;
         ready(coins)?;
         let counts = self.keys.counts(data)?;
         Ok(Released(self.those_above(counts, coins)?))

@@ -362,7 +362,7 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

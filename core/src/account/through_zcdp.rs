@@ -300,7 +300,7 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

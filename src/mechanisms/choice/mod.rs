@@ -31,7 +31,7 @@ use std::sync::Arc;
 use super::least_loss::{least, least_loss};
 use super::{About, Accuracy, MechanismError, Unavailable, shown};
 use crate::machine::{
-    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, Released, public,
 };
 use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::{
@@ -255,7 +255,7 @@ where
             sampler,
             ..
         } = self;
-        score.check(Public::of(&**data))?;
+        score.check(public(&**data))?;
         let scores = || scores(&**score, &**data);
         let chosen = law.choose(sampler, score.candidates(), scores, coins);
         chosen.map(Released)

@@ -9,7 +9,7 @@ use super::Sensitivity;
 use super::accuracy::exponential;
 use crate::data::Attribute;
 use crate::machine::{
-    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, Released, public,
 };
 use crate::mechanisms::least_loss::{least, least_loss};
 use crate::mechanisms::limit::QUANTILES;
@@ -336,7 +336,7 @@ where
     type Machine = Released<Vec<A::Value>>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        self.values.check(Public::of(&**data))?;
+        self.values.check(public(&**data))?;
         let counts = self.counts(&**data)?;
         let mut found = Vec::new();
         for (quantile, rate) in self.quantiles.iter().zip(&*self.rates) {
