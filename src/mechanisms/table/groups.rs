@@ -13,12 +13,10 @@ use super::query::{One, PerGroup, TableQuery};
 use super::report::key_of;
 use super::statistic::RowsOf;
 use super::{described, fits};
-use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
+use crate::machine::{Description, DomainMismatch, Public};
 use crate::number::Epsilon;
 use crate::privacy::AddRemove;
-use crate::table::{
-    Amount, Bound, Grouping, Keys, Parts, Person, Plan, Schema, Table, TableError, Value,
-};
+use crate::table::{Amount, Bound, Grouping, Keys, Parts, Person, Plan, Table, TableError, Value};
 
 /// The number of people in each group, where each person is in one of them: the first in which they have a
 /// row. Where each row is a person, the number of rows.
@@ -274,10 +272,7 @@ impl<R: RowRelation> Score<R> for GroupScores {
     }
 }
 
-impl<T> Evaluate<T> for GroupScores
-where
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-{
+impl<T: Table + ?Sized> Evaluate<T> for GroupScores {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
         fits(self.plan.schema(), data)
     }
@@ -332,10 +327,7 @@ impl Ranked for FirstGroups {
     }
 }
 
-impl<T> CountsBy<T, u64> for FirstGroups
-where
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-{
+impl<T: Table + ?Sized> CountsBy<T, u64> for FirstGroups {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
         fits(self.plan.schema(), data)
     }
@@ -350,10 +342,7 @@ where
     }
 }
 
-impl<T> CountsBy<T, i64> for FirstGroups
-where
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-{
+impl<T: Table + ?Sized> CountsBy<T, i64> for FirstGroups {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
         CountsBy::<T, u64>::check(self, data)
     }
