@@ -2,7 +2,7 @@
 //! Nothing here is stable, and no program may rely on it.
 //!
 //! The modules have the names of those that they belong to. Methods that public types do not show
-//! are traits here.
+//! are functions here.
 //!
 //! Nothing here makes a handle from a caller's coins. Whoever can do that can rewind a conversation.
 //! A handle is made by [`IntoHandle`](crate::queryable::IntoHandle) of an
@@ -42,94 +42,58 @@ pub mod machine {
     pub use crate::machine::source::total_weight;
     pub use crate::machine::thread_context::ThreadContext;
 
-    /// Views of data, for code that holds it.
-    pub trait PublicView<'a, D: ?Sized + 'a> {
-        /// What is public of this data.
-        fn of(data: &'a D) -> Self;
-
-        /// The same for a part of the data.
-        fn part<E: ?Sized>(self, part: impl FnOnce(&'a D) -> &'a E) -> Public<'a, E>;
+    /// What is public of this data, for code that holds it.
+    #[inline]
+    pub fn public<D: ?Sized>(data: &D) -> Public<'_, D> {
+        Public::of(data)
     }
 
-    impl<'a, D: ?Sized + 'a> PublicView<'a, D> for Public<'a, D> {
-        #[inline]
-        fn of(data: &'a D) -> Self {
-            Public::of(data)
-        }
-
-        #[inline]
-        fn part<E: ?Sized>(self, part: impl FnOnce(&'a D) -> &'a E) -> Public<'a, E> {
-            self.part(part)
-        }
+    /// The same for a part of the data.
+    #[inline]
+    pub fn public_part<'a, D: ?Sized, E: ?Sized>(
+        data: Public<'a, D>,
+        part: impl FnOnce(&'a D) -> &'a E,
+    ) -> Public<'a, E> {
+        data.part(part)
     }
 
-    /// Keys of states, for whoever explores them.
-    pub trait KeyOf {
-        /// The key of this state.
-        fn of<T: Inspect + ?Sized>(state: &T) -> Vec<u8>;
+    /// The key of this state, for whoever explores states.
+    pub fn key_of<T: Inspect + ?Sized>(state: &T) -> Vec<u8> {
+        StateKey::of(state)
     }
 
-    impl KeyOf for StateKey {
-        fn of<T: Inspect + ?Sized>(state: &T) -> Vec<u8> {
-            StateKey::of(state)
-        }
+    /// Noise that was drawn.
+    pub fn noise_drawn(drawn: i128) -> DrawnNoise {
+        DrawnNoise::new(drawn)
     }
 
-    /// Noise, for a source that draws it later.
-    pub trait Deferred: Sized {
-        /// Noise that was drawn.
-        fn new(drawn: i128) -> Self;
-
-        /// Noise that the source draws when it is released or compared.
-        fn later(later: &Arc<Later>) -> Self;
-
-        /// What the source knows of it, unless it was drawn.
-        fn as_later(&self) -> Option<&Arc<Later>>;
-
-        /// The sum.
-        fn added_to(&self, truth: i128) -> i128;
+    /// Noise that the source draws when it is released or compared.
+    pub fn noise_later(later: &Arc<Later>) -> DrawnNoise {
+        DrawnNoise::later(later)
     }
 
-    impl Deferred for DrawnNoise {
-        fn new(drawn: i128) -> Self {
-            DrawnNoise::new(drawn)
-        }
-
-        fn later(later: &Arc<Later>) -> Self {
-            DrawnNoise::later(later)
-        }
-
-        fn as_later(&self) -> Option<&Arc<Later>> {
-            self.as_later()
-        }
-
-        fn added_to(&self, truth: i128) -> i128 {
-            self.added_to(truth)
-        }
+    /// What the source knows of noise that it draws later; none if it was drawn.
+    pub fn later_of(noise: &DrawnNoise) -> Option<&Arc<Later>> {
+        noise.as_later()
     }
 
-    /// Contexts, for whoever explores what machines answer.
-    pub trait Observed<'a> {
-        /// The same context; the kind of the answer is stated here.
-        fn observed(self, kind: &'a Cell<AnswerKind>) -> Self;
+    /// The sum of both.
+    pub fn with_noise(noise: &DrawnNoise, truth: i128) -> i128 {
+        noise.added_to(truth)
     }
 
-    impl<'a, S: CoinSource> Observed<'a> for Coins<'a, S> {
-        fn observed(self, kind: &'a Cell<AnswerKind>) -> Self {
-            self.observed(kind)
-        }
+    /// The same context; the kind of the answer is stated here, for whoever explores what machines
+    /// answer.
+    pub fn observed<'a, S: CoinSource>(
+        coins: Coins<'a, S>,
+        kind: &'a Cell<AnswerKind>,
+    ) -> Coins<'a, S> {
+        coins.observed(kind)
     }
 
-    /// The odds of a coin.
-    pub trait Odds {
-        /// The probability of `true`.
-        fn odds(&self) -> Ratio;
-    }
-
-    impl Odds for Bernoulli {
-        fn odds(&self) -> Ratio {
-            self.odds()
-        }
+    /// The probability that a coin is 1.
+    pub fn odds(coin: &Bernoulli) -> Ratio {
+        coin.odds()
     }
 }
 
@@ -190,7 +154,7 @@ pub mod privacy {
 
 /// What rules are made of.
 pub mod account {
-    use crate::account::{ChildLoss, LaunchesLeft, ThroughRdp, ThroughZCdp};
+    use crate::account::{LaunchesLeft, ThroughRdp, ThroughZCdp};
     use crate::number::u256::U256;
     use crate::number::{Delta, Epsilon};
 
@@ -199,67 +163,19 @@ pub mod account {
     pub use crate::account::through_rdp::RdpChildren;
     pub use crate::account::through_zcdp::ZCdpChildren;
 
-    /// How rules count the launches that they would admit.
-    pub trait CountsLaunches {
-        /// By searching for the largest number that is admitted at once.
-        fn by_repeating<F: Repeats>(rule: &F, loss: &ChildLoss<F>) -> Self;
-
-        /// The largest number for which this holds.
-        fn searched(holds: impl FnMut(u64) -> bool) -> Self;
-
-        /// Where another rule must admit each launch, too.
-        #[must_use]
-        fn and(self, other: Self) -> Self;
+    /// How many launches are left where both must admit each.
+    pub fn left_in_both(one: LaunchesLeft, other: LaunchesLeft) -> LaunchesLeft {
+        one.and(other)
     }
 
-    impl CountsLaunches for LaunchesLeft {
-        fn by_repeating<F: Repeats>(rule: &F, loss: &ChildLoss<F>) -> Self {
-            Self::by_repeating(rule, loss)
-        }
-
-        fn searched(holds: impl FnMut(u64) -> bool) -> Self {
-            Self::searched(holds)
-        }
-
-        fn and(self, other: Self) -> Self {
-            self.and(other)
-        }
+    /// What children may still cost, and what is left of δ.
+    pub fn zcdp_left<C: ZCdpChildren>(rule: &ThroughZCdp<C>) -> (U256, Delta) {
+        (rule.cost_left(), rule.delta_left())
     }
 
-    /// What a rule with one threshold has left for children.
-    pub trait Left {
-        /// What children cost.
-        type Cost;
-
-        /// What is left of the cost.
-        fn cost_left(&self) -> Self::Cost;
-
-        /// What is left of δ.
-        fn delta_left(&self) -> Delta;
-    }
-
-    impl<C: ZCdpChildren> Left for ThroughZCdp<C> {
-        type Cost = U256;
-
-        fn cost_left(&self) -> U256 {
-            self.cost_left()
-        }
-
-        fn delta_left(&self) -> Delta {
-            self.delta_left()
-        }
-    }
-
-    impl<C: RdpChildren> Left for ThroughRdp<C> {
-        type Cost = Epsilon;
-
-        fn cost_left(&self) -> Epsilon {
-            self.cost_left()
-        }
-
-        fn delta_left(&self) -> Delta {
-            self.delta_left()
-        }
+    /// What children may still cost, and what is left of δ.
+    pub fn rdp_left<C: RdpChildren>(rule: &ThroughRdp<C>) -> (Epsilon, Delta) {
+        (rule.cost_left(), rule.delta_left())
     }
 
     /// What (ε, δ) rules count.
@@ -349,57 +265,38 @@ pub mod compose {
         Preview::new(mechanism, cost, left)
     }
 
-    /// Launches that a ledger has admitted.
-    pub trait Redeem: Sized {
-        /// Starts the mechanism, and makes the handle to it, with the operating system's coins.
-        ///
-        /// # Errors
-        ///
-        /// As for [`Ticket::start`].
-        fn open<D: ?Sized, M: Mechanism<D, Machine: IntoHandle>>(
-            self,
-            mechanism: &M,
-            data: &Arc<D>,
-        ) -> Result<HandleOf<M, D>, Fault>;
-
-        /// Starts a mechanism that answers once.
-        ///
-        /// # Errors
-        ///
-        /// As for [`Ticket::start`].
-        fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
-            self,
-            mechanism: &M,
-            data: &Arc<D>,
-            coins: &mut Coins<'_>,
-        ) -> Result<<M::Machine as Answered>::Value, Fault>;
-
-        /// The same, for a child that `other` stops too.
-        fn joined(self, other: &StopToken) -> Self;
+    /// Starts a mechanism that a ledger has admitted, and makes the handle to it, with the operating
+    /// system's coins.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Ticket::start`].
+    #[inline]
+    pub fn open<D: ?Sized, M: Mechanism<D, Machine: IntoHandle>>(
+        ticket: Ticket,
+        mechanism: &M,
+        data: &Arc<D>,
+    ) -> Result<HandleOf<M, D>, Fault> {
+        ticket.open(mechanism, data)
     }
 
-    impl Redeem for Ticket {
-        #[inline]
-        fn open<D: ?Sized, M: Mechanism<D, Machine: IntoHandle>>(
-            self,
-            mechanism: &M,
-            data: &Arc<D>,
-        ) -> Result<HandleOf<M, D>, Fault> {
-            self.open(mechanism, data)
-        }
+    /// Starts a mechanism that a ledger has admitted and that answers once.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Ticket::start`].
+    #[inline]
+    pub fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
+        ticket: Ticket,
+        mechanism: &M,
+        data: &Arc<D>,
+        coins: &mut Coins<'_>,
+    ) -> Result<<M::Machine as Answered>::Value, Fault> {
+        ticket.release(mechanism, data, coins)
+    }
 
-        #[inline]
-        fn release<D: ?Sized, M: Mechanism<D, Machine: Answered> + ?Sized>(
-            self,
-            mechanism: &M,
-            data: &Arc<D>,
-            coins: &mut Coins<'_>,
-        ) -> Result<<M::Machine as Answered>::Value, Fault> {
-            self.release(mechanism, data, coins)
-        }
-
-        fn joined(self, other: &StopToken) -> Self {
-            self.joined(other)
-        }
+    /// The same ticket, for a child that `other` stops too.
+    pub fn joined(ticket: Ticket, other: &StopToken) -> Ticket {
+        ticket.joined(other)
     }
 }

@@ -39,8 +39,6 @@ mod coins {
 }
 #[path = "../src/config.rs"]
 mod config;
-#[path = "../src/data.rs"]
-mod data;
 #[path = "../src/dataset.rs"]
 mod dataset;
 #[path = "../src/http.rs"]

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use queryables::compose::BoxedMechanism;
 use queryables::machine::{Coins, Description, DomainMismatch, Fault, Machine, Mechanism, Public};
 use queryables::privacy::{AddRemove, AnyMeasure, Distance, Measure, Private, UnknownLoss};
-use queryables::table::Condition;
+use queryables::table::{Condition, Table};
 
 use crate::answer::Answer;
 use crate::coins::Source;
-use crate::data::Data;
 use crate::seat::{Open, Stated};
 
 /// A query to a child.
@@ -68,7 +67,7 @@ struct AskingMachine<S>(S, Source);
 /// Erases the type of a mechanism.
 pub fn open<M, S>(mechanism: M) -> Open
 where
-    M: Mechanism<Data, Machine = S> + Private<AnyMeasure, AddRemove>,
+    M: Mechanism<dyn Table, Machine = S> + Private<AnyMeasure, AddRemove>,
     M: Clone + Send + Sync + 'static,
     S: Machine<Query: TryFrom<Query, Error = Fault>, Answer: Into<Answer>> + Send + 'static,
 {
@@ -79,7 +78,7 @@ where
 /// Erases the type of a mechanism whose own description does not say everything: this one must.
 pub fn open_as<M, S>(mechanism: M, description: Description) -> Open
 where
-    M: Mechanism<Data, Machine = S> + Private<AnyMeasure, AddRemove>,
+    M: Mechanism<dyn Table, Machine = S> + Private<AnyMeasure, AddRemove>,
     M: Clone + Send + Sync + 'static,
     S: Machine<Query: TryFrom<Query, Error = Fault>, Answer: Into<Answer>> + Send + 'static,
 {
@@ -90,16 +89,16 @@ where
     Stated(BoxedMechanism::new(AnyMeasure, asking))
 }
 
-impl<M: Mechanism<Data>> Mechanism<Data> for Asking<M> {
+impl<M: Mechanism<dyn Table>> Mechanism<dyn Table> for Asking<M> {
     type Machine = AskingMachine<M::Machine>;
 
-    fn start(&self, data: &Arc<Data>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+    fn start(&self, data: &Arc<dyn Table>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
         let mut source = Source::new();
         let machine = source.run(coins, |coins| self.mechanism.start(data, coins))?;
         Ok(AskingMachine(machine, source))
     }
 
-    fn check(&self, data: Public<'_, Data>) -> Result<(), DomainMismatch> {
+    fn check(&self, data: Public<'_, dyn Table>) -> Result<(), DomainMismatch> {
         self.mechanism.check(data)
     }
 

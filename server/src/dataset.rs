@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use queryables::ledger::{Decision, Ledger, Line};
-use queryables::table::Schema;
+use queryables::table::{Schema, Table};
 use sha2::{Digest, Sha256};
 
 use crate::analyst::{Analyst, Caller};
 use crate::children::Children;
 use crate::config::DatasetConfig;
-use crate::data::Data;
 use crate::limits::lock;
 use crate::problem::{Code, Problem};
 use crate::rule::RuleText;
@@ -22,7 +21,7 @@ pub struct Dataset {
     pub name: String,
     pub schema: Schema,
     pub ledger: Ledger,
-    pub data: Arc<Data>,
+    pub data: Arc<dyn Table>,
     /// How losses add up.
     rule: RuleText,
     share_questions: bool,
@@ -34,14 +33,17 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    pub fn new(config: DatasetConfig, data: Data, ledger: Ledger) -> Result<Arc<Self>, String> {
+    pub fn new(
+        config: DatasetConfig,
+        data: Arc<dyn Table>,
+        ledger: Ledger,
+    ) -> Result<Arc<Self>, String> {
         let terms = Terms {
             rule: config.rule,
             halting: config.halting,
             smallest: config.smallest,
             analysts: config.analysts,
         };
-        let data = Arc::new(data);
         let mut seats = seat::seats(&ledger, &config.name, &terms, &data)?;
         let budget = seats.pop().ok_or("no budget")?;
         let names = terms.analysts.into_iter().map(|(name, _)| name);

@@ -2,12 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use queryables::ledger::Ledger;
 use queryables_arrow::ArrowTable;
 
 use crate::config;
-use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
 use crate::token::{TokenHash, new_token};
@@ -38,7 +38,7 @@ pub fn run(port: u16) -> Result<(), Box<dyn std::error::Error>> {
         let ledger = ledger.map_err(|error| error.to_string())?;
         let table = ArrowTable::csv_from(&dataset.schema, CENSUS.as_bytes());
         let table = table.map_err(|error| error.to_string())?;
-        Ok((Data::new(table), ledger.keeping_answers()))
+        Ok((Arc::new(table), ledger.keeping_answers()))
     });
     let service = service.map_err(|problems| problems.join("\n"))?;
     let place = folder.0.display().to_string();

@@ -12,7 +12,6 @@ mod body;
 mod children;
 mod coins;
 mod config;
-mod data;
 mod dataset;
 mod demo;
 mod http;
@@ -48,7 +47,6 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub use config::{SparkRows, SparkSource};
-pub use data::Data;
 pub use operate::OpenSpark;
 
 /// Answers questions about datasets under a privacy budget.

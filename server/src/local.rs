@@ -2,15 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use queryables::ledger::Ledger;
-use queryables::table::Schema;
+use queryables::table::{Schema, Table};
 use queryables_arrow::ArrowTable;
 
 use crate::config::{self, Config};
-use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
 use crate::token::TokenHash;
@@ -55,8 +54,8 @@ columns = [
     config::read(&text, Path::new("")).unwrap_or_else(|all| panic!("{all:?}"))
 }
 
-pub fn table(schema: &Schema) -> Data {
-    Data::new(ArrowTable::csv_from(schema, CENSUS.as_bytes()).expect("the census"))
+pub fn table(schema: &Schema) -> Arc<dyn Table> {
+    Arc::new(ArrowTable::csv_from(schema, CENSUS.as_bytes()).expect("the census"))
 }
 
 /// Serves each dataset with the ledger of its name, on loopback and on two threads, until the process ends.

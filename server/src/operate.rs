@@ -4,16 +4,16 @@ use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use queryables::ledger::{Decision, Ledger, Line, Outcome};
-use queryables::table::Schema;
+use queryables::table::{Schema, Table};
 use queryables_arrow::ArrowTable;
 use queryables_postgres::{PostgresStore, PostgresTable};
 
 use crate::config::{
     self, Config, DatasetConfig, LedgerPlace, PostgresSource, Source, SparkSource,
 };
-use crate::data::Data;
 use crate::listen::{self, Edge};
 use crate::service::Service;
 use crate::timeline;
@@ -22,7 +22,7 @@ use crate::token::{TokenHash, new_token};
 /// Opens the rows that a curator's file names in Spark. What it says of a failure is shown to the operator.
 ///
 /// [`run`](crate::run) takes one.
-pub type OpenSpark = fn(&SparkSource, &Schema) -> Result<Data, String>;
+pub type OpenSpark = fn(&SparkSource, &Schema) -> Result<Arc<dyn Table>, String>;
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -37,7 +37,10 @@ fn read(file: &Path) -> Result<Config, Box<dyn Error>> {
     })?)
 }
 
-fn open_data(dataset: &DatasetConfig, open_spark: Option<OpenSpark>) -> Result<Data, String> {
+fn open_data(
+    dataset: &DatasetConfig,
+    open_spark: Option<OpenSpark>,
+) -> Result<Arc<dyn Table>, String> {
     let schema = &dataset.schema;
     let table = match &dataset.data {
         Source::Csv(files) => ArrowTable::csv(schema, files.paths()),
@@ -49,7 +52,7 @@ fn open_data(dataset: &DatasetConfig, open_spark: Option<OpenSpark>) -> Result<D
             table,
         }) => {
             let table = PostgresTable::open(connection, namespace, table, schema);
-            return Ok(Data::new(table.map_err(|error| error.to_string())?));
+            return Ok(Arc::new(table.map_err(|error| error.to_string())?));
         }
         Source::Spark(source) => {
             let open = open_spark.ok_or(
@@ -58,7 +61,7 @@ fn open_data(dataset: &DatasetConfig, open_spark: Option<OpenSpark>) -> Result<D
             return open(source, schema);
         }
     };
-    Ok(Data::new(table.map_err(|error| error.to_string())?))
+    Ok(Arc::new(table.map_err(|error| error.to_string())?))
 }
 
 fn open_ledger(dataset: &DatasetConfig) -> Result<Ledger, String> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use queryables::account::LaunchesLeft;
-use queryables::machine::PublicMetadata;
 
 use crate::analyst::Analyst;
 use crate::dataset::Dataset;

@@ -14,12 +14,12 @@ use queryables::machine::{Mechanism, Public, Released};
 use queryables::privacy::facts::Fact;
 use queryables::privacy::{AddRemove, AnyMeasure, Distance, Prices, Private, UnknownLoss};
 use queryables::queryable::Queryable;
+use queryables::table::Table;
 use serde::Deserialize;
 
 use crate::answer::Answer;
 use crate::asking::Query;
 use crate::coins::Source;
-use crate::data::Data;
 use crate::loss::{LossText, ReadsLoss};
 use crate::problem::{Code, Problem, Refused};
 use crate::rule::{Rule, each_rule};
@@ -28,22 +28,22 @@ use crate::rule::{Rule, each_rule};
 pub struct Stated<M>(pub M);
 
 /// A mechanism that answers once.
-pub type Once = Stated<BoxedRelease<Data, AnyMeasure, AddRemove, Answer>>;
+pub type Once = Stated<BoxedRelease<dyn Table, AnyMeasure, AddRemove, Answer>>;
 /// A mechanism that is asked.
-pub type Open = Stated<BoxedMechanism<Data, AnyMeasure, AddRemove, Query, Answer>>;
+pub type Open = Stated<BoxedMechanism<dyn Table, AnyMeasure, AddRemove, Query, Answer>>;
 /// A child that is asked.
 pub type Asked = Queryable<Query, Answer>;
 
 macro_rules! stated {
     ($($Inner:ty => $Machine:ty),*) => {$(
-        impl Mechanism<Data> for Stated<$Inner> {
+        impl Mechanism<dyn Table> for Stated<$Inner> {
             type Machine = $Machine;
 
-            fn start(&self, data: &Arc<Data>, coins: &mut Coins<'_>) -> Result<$Machine, Fault> {
+            fn start(&self, data: &Arc<dyn Table>, coins: &mut Coins<'_>) -> Result<$Machine, Fault> {
                 Source::new().run(coins, |coins| self.0.start(data, coins))
             }
 
-            fn check(&self, data: Public<'_, Data>) -> Result<(), DomainMismatch> {
+            fn check(&self, data: Public<'_, dyn Table>) -> Result<(), DomainMismatch> {
                 self.0.check(data)
             }
 
@@ -64,8 +64,8 @@ macro_rules! stated {
     )*};
 }
 stated! {
-    BoxedRelease<Data, AnyMeasure, AddRemove, Answer> => Released<Answer>,
-    BoxedMechanism<Data, AnyMeasure, AddRemove, Query, Answer> => BoxedMachine<Query, Answer>
+    BoxedRelease<dyn Table, AnyMeasure, AddRemove, Answer> => Released<Answer>,
+    BoxedMechanism<dyn Table, AnyMeasure, AddRemove, Query, Answer> => BoxedMachine<Query, Answer>
 }
 
 /// What can be launched.
@@ -133,12 +133,12 @@ pub trait Seat: Send + Sync {
 
 /// How shares are opened, which needs the measure.
 type Reserve<F> =
-    dyn Fn(&Party<Data, F>, &str, &LossText) -> Result<Arc<dyn Seat>, Problem> + Send + Sync;
+    dyn Fn(&Party<dyn Table, F>, &str, &LossText) -> Result<Arc<dyn Seat>, Problem> + Send + Sync;
 
 struct PartySeat<F: LedgerRule> {
-    party: Party<Data, F>,
+    party: Party<dyn Table, F>,
     /// The same party, to read everything at the same moment.
-    erased: AnyFilter<Data>,
+    erased: AnyFilter<dyn Table>,
     /// In what launches state their losses.
     measure: F::Children,
     /// In what the budget is stated.
@@ -251,7 +251,7 @@ pub fn seats(
     ledger: &Ledger,
     name: &str,
     terms: &Terms,
-    data: &Arc<Data>,
+    data: &Arc<dyn Table>,
 ) -> Result<Vec<Arc<dyn Seat>>, String> {
     each_rule!(&terms.rule, rule => seats_under(rule, ledger, name, terms, data))
 }
@@ -261,7 +261,7 @@ fn seats_under<F, Me, W, G>(
     ledger: &Ledger,
     name: &str,
     terms: &Terms,
-    data: &Arc<Data>,
+    data: &Arc<dyn Table>,
 ) -> Result<Vec<Arc<dyn Seat>>, String>
 where
     F: LedgerRule<Children = Me, Whole = W> + ValidConcurrently + 'static,
@@ -289,7 +289,7 @@ where
         let (measure, smallest) = (measure.clone(), smallest.clone());
         Arc::new(move |party, name, loss| share(&measure, smallest.clone(), party, name, loss))
     };
-    let seat = |party: Party<Data, F>, quota| -> Arc<dyn Seat> {
+    let seat = |party: Party<dyn Table, F>, quota| -> Arc<dyn Seat> {
         Arc::new(PartySeat {
             erased: party.clone().into(),
             party,
@@ -322,7 +322,7 @@ where
 fn share<F, Me, G>(
     measure: &Me,
     smallest: Option<Me::Loss>,
-    party: &Party<Data, F>,
+    party: &Party<dyn Table, F>,
     name: &str,
     loss: &LossText,
 ) -> Result<Arc<dyn Seat>, Problem>
@@ -345,7 +345,7 @@ where
         whole: measure.clone(),
         quota: None,
         smallest,
-        reserve: Arc::new(|_: &Party<Data, Capped<G>>, _, _| {
+        reserve: Arc::new(|_: &Party<dyn Table, Capped<G>>, _, _| {
             Err(Problem::invalid_query(NO_SHARES))
         }),
     }))

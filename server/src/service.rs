@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use queryables::ledger::Ledger;
-use queryables::machine::PublicMetadata;
+use queryables::table::Table;
 
 use crate::analyst::{Analyst, Caller};
 use crate::children::{Children, Opened};
 use crate::config::{Config, DatasetConfig};
-use crate::data::Data;
 use crate::dataset::Dataset;
 use crate::issuer::Issuer;
 use crate::limits::Usage;
@@ -37,7 +36,7 @@ impl Service {
     /// `open` opens data and a ledger, or says why it cannot.
     pub fn new(
         config: Config,
-        open: impl Fn(&DatasetConfig) -> Result<(Data, Ledger), String>,
+        open: impl Fn(&DatasetConfig) -> Result<(Arc<dyn Table>, Ledger), String>,
     ) -> Result<Self, Vec<String>> {
         let analysts = config.analysts.into_iter().map(|analyst| Analyst {
             name: analyst.name,

@@ -15,11 +15,10 @@ use queryables::mechanisms::{
 };
 use queryables::number::{Confidence, Epsilon, Mu, Rho};
 use queryables::privacy::{AddRemove, Private, ZCdp};
-use queryables::table::{Condition, Grouping, Schema};
+use queryables::table::{Condition, Grouping, Schema, Table};
 use serde_json::{Value, json};
 
 use crate::coins::SEED;
-use crate::data::Data;
 use crate::local;
 use crate::terminal::client::Client;
 
@@ -47,14 +46,14 @@ struct Server {
     address: SocketAddr,
     schema: Schema,
     people: Schema,
-    data: Arc<Data>,
+    data: Arc<dyn Table>,
 }
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| {
     let limits = "requests_per_minute = 1000000\nopen_children = 100\nrunning = 100";
     let config = local::config(limits, r#"{ rho = "1000000" }"#, PEOPLE);
     let [schema, people] = [0, 1].map(|place| config.datasets[place].schema.clone());
-    let data = Arc::new(local::table(&schema));
+    let data = local::table(&schema);
     let address = local::serve(config, |name| Ledger::in_memory(name).unwrap());
     Server {
         address,
@@ -78,7 +77,7 @@ fn coins() -> NotPrivateSeededCoins {
 /// The answer of a mechanism that answers once, started here.
 fn released<M, T>(mechanism: &M) -> T
 where
-    M: Mechanism<Data, Machine = Released<T>>,
+    M: Mechanism<dyn Table, Machine = Released<T>>,
     Released<T>: Machine<Query = (), Answer = T>,
 {
     let mut coins = coins();
@@ -182,7 +181,7 @@ fn people_are_those_of_the_library() {
     }});
     let reply = post("/v1/datasets/people/release", &body);
     let mut coins = coins();
-    let data = Arc::new(local::table(schema));
+    let data = local::table(schema);
     let mut machine = sum.start(&data, &mut coins.coins()).unwrap();
     let answer = machine.step((), &mut coins.coins()).unwrap();
     let (answer, interval) = sum.interval(answer, confidence());
@@ -199,7 +198,7 @@ macro_rules! table {
         let accuracy = mechanism.accuracy(confidence());
         $(let accuracy = accuracy.for_rows($rows);)?
         let reply = asked(&json!({$name: statistic}), &rho(&mechanism), &json!(accuracy));
-        let report: Report = released(&mechanism.reported::<Data>(confidence()));
+        let report: Report = released(&mechanism.reported::<dyn Table>(confidence()));
         let rows = report.rows.into_iter().map(|row| match row.estimate {
             Some((answer, low, high)) => json!({
                 "group": row.key, "answer": end(answer), "interval": [end(low), end(high)],
@@ -280,7 +279,7 @@ fn conversation<M, Q, A>(
     written: impl Fn(A) -> Value,
 ) -> Vec<Value>
 where
-    M: Mechanism<Data, Machine: Machine<Query = Q, Answer = A>> + Private<ZCdp, AddRemove>,
+    M: Mechanism<dyn Table, Machine: Machine<Query = Q, Answer = A>> + Private<ZCdp, AddRemove>,
     Q: Clone,
 {
     let (loss, accuracy) = (rho(mechanism), json!(accuracy as f64));

@@ -2,8 +2,8 @@
 
 use super::menu::MenuFilter;
 use super::{
-    Capped, ContinuationRule, CountsLaunches, Exceeded, FixedCount, LaunchesLeft, Repeats, Rogers,
-    Sum, ThroughRdp, ThroughZCdp, ValidConcurrently, ValidSequentially,
+    Capped, ContinuationRule, Exceeded, FixedCount, LaunchesLeft, Repeats, Rogers, Sum, ThroughRdp,
+    ThroughZCdp, ValidConcurrently, ValidSequentially,
 };
 use crate::privacy::{ApproxDp, EpsilonDelta};
 
@@ -87,7 +87,7 @@ impl ContinuationRule for ApproxDpRule {
     }
 
     fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

@@ -5,8 +5,8 @@ use super::budget::Budget;
 use super::durable::{Durable, Invalid};
 use super::menu::MenuError;
 use super::{
-    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
-    ValidSequentially, nonadaptive,
+    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
+    nonadaptive,
 };
 use crate::number::{Delta, Epsilon, Interval};
 use crate::privacy::EpsilonDelta;
@@ -206,7 +206,7 @@ impl ContinuationRule for FixedCount {
     }
 
     fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

@@ -8,8 +8,8 @@
 use super::NaturalFilter;
 use super::menu::MenuFilter;
 use super::{
-    Capped, ChildLoss, ContinuationRule, Left, RdpChildren, RootSumSquares, Sum, ThroughRdp,
-    ThroughZCdp, ZCdpChildren,
+    Capped, ChildLoss, ContinuationRule, RdpChildren, RootSumSquares, Sum, ThroughRdp, ThroughZCdp,
+    ZCdpChildren, rdp_left, zcdp_left,
 };
 use crate::number::{Delta, Epsilon, Mu, Rho, U256};
 #[cfg(feature = "fdp")]
@@ -267,10 +267,11 @@ const COARSER: u128 = 10_u128.pow(27);
 
 impl<C: ZCdpChildren> ValidIndividually for ThroughZCdp<C> {
     fn record_budget(&self) -> RecordCost {
-        let (units, _) = self.cost_left().div_rem(COARSER);
+        let (squares, delta) = zcdp_left(self);
+        let (units, _) = squares.div_rem(COARSER);
         RecordCost {
             number: units.to_u128().unwrap_or(u128::MAX),
-            delta: self.delta_left(),
+            delta,
         }
     }
 
@@ -297,9 +298,10 @@ impl<C: ZCdpChildren> ValidIndividually for ThroughZCdp<C> {
 
 impl<C: RdpChildren> ValidIndividually for ThroughRdp<C> {
     fn record_budget(&self) -> RecordCost {
+        let (cost, delta) = rdp_left(self);
         RecordCost {
-            number: self.cost_left().units(),
-            delta: self.delta_left(),
+            number: cost.units(),
+            delta,
         }
     }
 

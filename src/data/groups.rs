@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::{Fold, Merge, Value};
 
 /// The key of a record, or none.
-pub struct Grouped<K>(pub(crate) Option<K>);
+pub struct RowKey<K>(pub(crate) Option<K>);
 
-impl<K: Ord + Send + 'static> Value for Grouped<K> {
+impl<K: Ord + Send + 'static> Value for RowKey<K> {
     const UNREADABLE: Self = Self(None);
     type Fold = Groups<K>;
 
@@ -33,10 +33,10 @@ impl<K> Groups<K> {
     }
 }
 
-impl<K: Ord + Send> Fold<Grouped<K>> for Groups<K> {
-    fn take(&mut self, values: impl Iterator<Item = Grouped<K>>) {
+impl<K: Ord + Send> Fold<RowKey<K>> for Groups<K> {
+    fn take(&mut self, values: impl Iterator<Item = RowKey<K>>) {
         // Not into `self` yet: if a record panics, nothing of this chunk may be left.
-        let chunk: Vec<K> = values.filter_map(|Grouped(key)| key).collect();
+        let chunk: Vec<K> = values.filter_map(|RowKey(key)| key).collect();
         for key in chunk {
             *self.counts.entry(key).or_insert(0) += 1;
         }
@@ -55,5 +55,5 @@ impl<K: Ord + Send> Fold<Grouped<K>> for Groups<K> {
 }
 
 // Nothing of it: keys and counts are data.
-crate::debug_fields!([K] Grouped<K>, "Grouped");
+crate::debug_fields!([K] RowKey<K>, "RowKey");
 crate::debug_fields!([K] Groups<K>, "Groups" { .. });

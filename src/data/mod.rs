@@ -59,7 +59,7 @@ pub use attribute::{Attribute, Predicate};
 pub use check::ClosureCheck;
 pub(crate) use clipped_sum::ClippedSum;
 pub use group_key::GroupKey;
-pub(crate) use groups::{Grouped, Groups};
+pub(crate) use groups::{Groups, RowKey};
 pub(crate) use moments::Moments;
 pub(crate) use people::UNBOUNDED;
 pub use people::{People, Person};

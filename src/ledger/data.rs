@@ -96,7 +96,7 @@ impl LedgerData<kinds::Nothing> for () {
 #[cfg(feature = "table")]
 impl<T: Table + ?Sized> LedgerData<kinds::Tables> for T {
     fn terms(&self) -> Option<Description> {
-        let schema = self.schema();
+        let schema = self.metadata();
         // In JSON, no column is called what stands for each row.
         let person = serde_json::to_string(schema.person()).ok()?;
         let terms = Description::new("Table").with("person", person);

@@ -20,7 +20,7 @@ use super::text::writable;
 use super::{Ledger, LedgerErrorOf, StoreError};
 use crate::account::{Capped, ChildLoss, ContinuationRule, DefaultAccumulator, Durable, WholeLoss};
 use crate::compose::{
-    Discipline, Filter, HaltOf, Interleaved, LaunchError, Redeem, Terms, Ticket, ledgered_parts,
+    Discipline, Filter, HaltOf, Interleaved, LaunchError, Terms, Ticket, joined, ledgered_parts,
 };
 use crate::machine::{Description, Fault, Quiet, Stop, StopToken};
 use crate::privacy::{AddRemove, Measure, Private, Relation};
@@ -395,10 +395,10 @@ impl<D: ?Sized, F: LedgerRule> Shared<D, F> {
     /// version that it has made: only the store knows of it.
     pub(super) fn watched<X: Discipline>(&self, ticket: Ticket, version: u64) -> Ticket {
         if !X::FREEZES {
-            return ticket.joined(&self.halted);
+            return joined(ticket, &self.halted);
         }
         let (store, filter) = (&self.ledger.store, &self.header.filter);
-        ticket.joined(&stopped_elsewhere(store, filter, version, true))
+        joined(ticket, &stopped_elsewhere(store, filter, version, true))
     }
 
     /// Reads the newest state. Third-party code is not run under a lock.

@@ -74,7 +74,7 @@ use std::sync::Arc;
 
 use self::text::writable;
 use crate::compose::{Discipline, Filter};
-use crate::machine::{Fault, Mechanism, Public, PublicView, StopToken, guarded};
+use crate::machine::{Fault, Mechanism, StopToken, guarded, public};
 use crate::privacy::Relation;
 
 /// The budgets of one dataset and the record of its launches, in a [`Store`].
@@ -203,7 +203,7 @@ impl Ledger {
         X: Discipline,
     {
         writable("a filter's name", name)?;
-        guarded(|| Ok(Mechanism::check(filter, Public::of(&**data))))?
+        guarded(|| Ok(Mechanism::check(filter, public(&**data))))?
             .map_err(|mismatch| Fault::InvalidQuery(mismatch.0))?;
         let terms = guarded(|| Ok(data.terms()))?;
         let stops = (StopToken::default(), Vec::new());

@@ -15,7 +15,8 @@ use super::text::{writable, writable_description};
 use super::{LedgerError, LedgerErrorOf, Outcome, StoreError};
 use crate::account::ChildLoss;
 use crate::compose::{
-    Charged, Discipline, FilterGate, Interactive, Interleaved, LaunchError, Price, Redeem, price,
+    Charged, Discipline, FilterGate, Interactive, Interleaved, LaunchError, Price, open, price,
+    release,
 };
 use crate::machine::{Answered, CoinSource, Description, Mechanism, SystemCoins, guarded};
 use crate::privacy::{AddRemove, Private, Relation};
@@ -150,7 +151,7 @@ where
     where
         M: Mechanism<D, Machine: IntoHandle>,
     {
-        let handle = charged.ticket.open(mechanism, charged.data);
+        let handle = open(charged.ticket, mechanism, charged.data);
         self.done(charged.sequence, || match &handle {
             Ok(_) => Outcome::Started,
             Err(_) => Outcome::Failed,
@@ -173,7 +174,7 @@ where
             data,
             sequence,
         } = charged;
-        let answer = ticket.release(mechanism, data, &mut coins.coins());
+        let answer = release(ticket, mechanism, data, &mut coins.coins());
         match (&answer, keep) {
             // Given out only once it is kept: otherwise there could be another for the same charge.
             (Ok(answer), Some(keep)) => {

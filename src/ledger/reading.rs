@@ -3,7 +3,7 @@
 use super::filter::LedgerRule;
 use super::party::Party;
 use super::{LedgerError, LedgerErrorOf, StoreError};
-use crate::account::{ChildLoss, CountsLaunches, WholeLoss};
+use crate::account::{ChildLoss, WholeLoss, left_in_both};
 use crate::compose::{Discipline, FilterGate, LaunchError, Preview, Price, preview};
 use crate::machine::{Mechanism, guarded};
 use crate::privacy::{Private, Relation};
@@ -72,7 +72,7 @@ where
                 let filter = book.gate().launches_left(&price.first);
                 let quotas = book.quotas_at(&self.seat.quotas);
                 Ok(quotas.fold(filter, |left, quota| {
-                    left.and(quota.rule.launches_left(&price.first))
+                    left_in_both(left, quota.rule.launches_left(&price.first))
                 }))
             })
         })?;

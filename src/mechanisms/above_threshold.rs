@@ -9,8 +9,7 @@ use super::{
     About, Accuracy, Counts, MechanismError, RowRelation, SparseVector, apart, over, shown, states,
 };
 use crate::machine::{
-    Coins, Description, DrawnNoise, Fault, Inspect, Machine, Mechanism, Public, PublicView,
-    StateKey,
+    Coins, Description, DrawnNoise, Fault, Inspect, Machine, Mechanism, StateKey, public,
 };
 use crate::noise::{DiscreteLaplace, within_two};
 use crate::number::{Confidence, Epsilon, Ratio};
@@ -329,7 +328,7 @@ impl<D: Counts<Q> + ?Sized, Q, H: Hit> AboveThresholdMachine<D, Q, H> {
         if self.hits_left == 0 {
             return Err(Fault::Exhausted);
         }
-        D::check(Public::of(&*self.data), question)?;
+        D::check(public(&*self.data), question)?;
         let noise = coins.noise(&self.count_noise)?;
         let count = self.data.count(question)?;
         let threshold = (self.threshold, &self.threshold_noise);
@@ -375,7 +374,7 @@ fn cube_root(number: u128) -> u128 {
 mod tests {
     use super::*;
     use crate::data::Predicate;
-    use crate::machine::Deferred;
+    use crate::machine::noise_drawn;
     use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
     use crate::privacy::Replace;
     use crate::privacy::{Private, PureDp};
@@ -441,7 +440,7 @@ mod tests {
             let mut search = self
                 .0
                 .start(data, &mut NotPrivateSeededCoins::new(0).coins())?;
-            search.threshold_noise = DrawnNoise::new(0);
+            search.threshold_noise = noise_drawn(0);
             Ok(search)
         }
     }

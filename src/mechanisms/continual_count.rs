@@ -8,7 +8,7 @@ use super::limit::NODES;
 use super::noised::Starts;
 use super::statistic::{clamped, fitted};
 use super::{AddedNoise, Change, CountsBy, MechanismError, Noised, Query, RowRelation, Source};
-use crate::machine::{Coins, Description, DomainMismatch, Fault, Law, Machine, Public, PublicView};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Law, Machine, Public, public};
 use crate::noise::Noise;
 
 /// The number of rows that arrived before a time, for any number of times: the binary-tree counter
@@ -129,7 +129,7 @@ where
         data: &Arc<D>,
         _: &mut Coins<'_>,
     ) -> Result<Self::Machine, Fault> {
-        query.time.check(Public::of(&**data))?;
+        query.time.check(public(&**data))?;
         // Times beyond the horizon are never asked for.
         let times = query.time.counts(data)?;
         let law = noise.law().clone();

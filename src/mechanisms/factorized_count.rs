@@ -12,7 +12,7 @@ use super::{
     RowRelation, Source,
 };
 use crate::data::Attribute;
-use crate::machine::{Coins, Description, DomainMismatch, Fault, Machine, Public, PublicView};
+use crate::machine::{Coins, Description, DomainMismatch, Fault, Machine, Public, public};
 use crate::noise::{Noise, RoundedGaussian};
 use crate::number::{Confidence, Ratio};
 use crate::privacy::AddRemove;
@@ -257,7 +257,7 @@ where
         data: &Arc<D>,
         _: &mut Coins<'_>,
     ) -> Result<FactorizedCountMachine, Fault> {
-        query.time.check(Public::of(&**data))?;
+        query.time.check(public(&**data))?;
         let mut arrived = vec![0; query.matrix.decoder.len()];
         for (time, count) in query.time.counts(data)? {
             let time = usize::try_from(time).unwrap_or(usize::MAX);

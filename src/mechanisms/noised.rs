@@ -8,8 +8,8 @@ use super::{
     About, Accuracy, AddedNoise, Estimates, LaplaceNoise, Once, Query, Statistic, Tally, shown,
 };
 use crate::machine::{
-    Coins, Description, DomainMismatch, DrawnNoise, Fault, Mechanism, Public, PublicView, Released,
-    ReleasesOnly,
+    Coins, Description, DomainMismatch, DrawnNoise, Fault, Mechanism, Public, Released,
+    ReleasesOnly, public,
 };
 use crate::noise::Noise;
 use crate::number::Confidence;
@@ -125,7 +125,7 @@ where
         data: &Arc<D>,
         coins: &mut Coins<'_>,
     ) -> Result<Released<Q::Answer>, Fault> {
-        query.check(Public::of(&**data))?;
+        query.check(public(&**data))?;
         // Drawn before the data is read: whether the coins fail must not depend on the data.
         let (law, totals) = (noise.law(), query.totals());
         if totals == 1 {

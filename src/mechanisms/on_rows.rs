@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{About, Accuracy, Estimates, RowRelation, apart};
 use crate::data::{People, UNBOUNDED};
 use crate::machine::{
-    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, ReleasesOnly,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, ReleasesOnly, public_part,
 };
 use crate::number::Confidence;
 use crate::privacy::{AddRemove, Distance, Measure, Private, UnknownLoss, checked_under};
@@ -61,7 +61,7 @@ impl<D: ?Sized, M: Mechanism<D>, const K: u64> Mechanism<People<D, K>> for OnRow
     }
 
     fn check(&self, people: Public<'_, People<D, K>>) -> Result<(), DomainMismatch> {
-        self.0.check(people.part(|people| &**people.rows()))
+        self.0.check(public_part(people, |people| &**people.rows()))
     }
 
     fn describe(&self) -> Description {

@@ -7,7 +7,7 @@ use super::*;
 use crate::account::{Accumulator, DefaultAccumulator};
 use crate::machine::{CoinSource, NotPrivateSeededCoins, PublicMetadata};
 use crate::mechanisms::Source;
-use crate::mechanisms::choice::{ChoiceLaw, Choose};
+use crate::mechanisms::choice::ChoiceLaw;
 use crate::mechanisms::{
     AboveThreshold, Choice, Count, CountScores, ExponentialMechanism, MultiplicativeWeights,
     NoisyMax, NoisyMaxWithMargin, PermuteAndFlip, Priced, QueryAnswerer, TopK,
@@ -138,8 +138,8 @@ fn launches_of_what_the_data_does_not_know_are_not_charged() {
 
     fn choice<L, A>(law: L)
     where
-        L: Choose<Letters, CountScores<Letter>, AddRemove, Answer = A>,
-        PureDp: crate::privacy::Prices<<L as ChoiceLaw<CountScores<Letter>, AddRemove>>::Fact>,
+        L: ChoiceLaw<Answer = A>,
+        PureDp: crate::privacy::Prices<L::Fact>,
     {
         let scores = CountScores::of([0, 1, 2].map(Letter));
         is_refused(&Choice::by(AddRemove, law, scores, epsilon!(1)).unwrap());

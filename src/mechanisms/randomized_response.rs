@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::MechanismError;
 use super::logarithm::logarithm_up;
-use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Odds, Released};
+use crate::machine::{Bernoulli, Coins, Description, Fault, Law, Mechanism, Released, odds};
 use crate::noise::Logistic;
 use crate::number::{Delta, Epsilon, Ratio, WideInterval};
 use crate::privacy::facts::Pure;
@@ -64,7 +64,7 @@ impl RandomizedResponse {
         let description = Description::new(name).with("epsilon", self.epsilon);
         match &self.lie {
             Lie::Logistic(_) => description,
-            Lie::Bernoulli(law) => description.with("lie", law.odds()),
+            Lie::Bernoulli(law) => description.with("lie", odds(law)),
         }
     }
 
@@ -130,7 +130,7 @@ impl RandomizedResponse {
         let truth = match &self.lie {
             Lie::Logistic(_) => one / (one + WideInterval::from(self.epsilon).exp_of_minus()),
             Lie::Bernoulli(law) => {
-                let lie = law.odds();
+                let lie = odds(law);
                 one - WideInterval::from(lie)
             }
         };

@@ -14,9 +14,9 @@ use super::{
     About, Accuracy, AddedNoise, Change, CountsBy, Estimates, GaussianNoise, LaplaceNoise,
     MechanismError, RowRelation, Source, Statistic, Unavailable, shown,
 };
-use crate::data::{Attribute, Dataset, GroupKey, Grouped, Groups};
+use crate::data::{Attribute, Dataset, GroupKey, Groups, RowKey};
 use crate::machine::{
-    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, Released, public,
 };
 use crate::noise::Noise;
 use crate::number::{Confidence, Delta, Quantity, Unit, units};
@@ -81,7 +81,7 @@ use crate::privacy::{AddRemove, EpsilonDelta, Prices, Private, Relation, RhoDelt
 #[doc(alias = "partition selection")]
 #[doc(alias = "unknown domain")]
 pub type ThresholdHistogram<D, K, R = AddRemove> =
-    KeyHistogram<Attribute<D, Grouped<K>>, LaplaceNoise, R>;
+    KeyHistogram<Attribute<D, RowKey<K>>, LaplaceNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with rounded Gaussian noise, if that is
 /// a threshold or more.
@@ -119,7 +119,7 @@ pub type ThresholdHistogram<D, K, R = AddRemove> =
 ///
 /// All else is as for [`ThresholdHistogram`].
 pub type GaussianThresholdHistogram<D, K, R = AddRemove> =
-    KeyHistogram<Attribute<D, Grouped<K>>, GaussianNoise, R>;
+    KeyHistogram<Attribute<D, RowKey<K>>, GaussianNoise, R>;
 
 /// The number of rows with each key that occurs in the data, with noise, if that is a threshold or
 /// more: a [`ThresholdHistogram`] or a [`GaussianThresholdHistogram`], which have the examples.
@@ -141,12 +141,12 @@ pub trait KeySource: Source {
 }
 
 /// The key of a row, or none.
-impl<D: ?Sized, K: Ord + Clone + Send + Sync + 'static> KeySource for Attribute<D, Grouped<K>> {
+impl<D: ?Sized, K: Ord + Clone + Send + Sync + 'static> KeySource for Attribute<D, RowKey<K>> {
     type Key = K;
     type Answer = BTreeMap<K, i64>;
 }
 
-impl<D, K> CountsBy<D, K> for Attribute<D, Grouped<K>>
+impl<D, K> CountsBy<D, K> for Attribute<D, RowKey<K>>
 where
     D: Dataset + ?Sized,
     K: Ord + Clone + Send + Sync + 'static,
@@ -260,7 +260,7 @@ fn law<N: KeyNoise>(noise: &N) -> Noise {
     (*noise.law()).into()
 }
 
-impl<D, K, N, R> KeyHistogram<Attribute<D, Grouped<K>>, N, R>
+impl<D, K, N, R> KeyHistogram<Attribute<D, RowKey<K>>, N, R>
 where
     D: Dataset + ?Sized,
     K: Ord + Clone + Send + Sync + 'static,
@@ -341,8 +341,8 @@ where
 fn key_of<D: Dataset + ?Sized, P: GroupKey>(
     name: impl Into<Arc<str>>,
     key: impl Fn(D::Record<'_>) -> P + Send + Sync + 'static,
-) -> Attribute<D, Grouped<P::Key>> {
-    Attribute::new(name, move |row: D::Record<'_>| Grouped(key(row).key()))
+) -> Attribute<D, RowKey<P::Key>> {
+    Attribute::new(name, move |row: D::Record<'_>| RowKey(key(row).key()))
 }
 
 impl<A: KeySource, N: KeyNoise, R: RowRelation> KeyHistogram<A, N, R> {
@@ -475,7 +475,7 @@ where
     type Machine = Released<A::Answer>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        self.keys.check(Public::of(&**data))?;
+        self.keys.check(public(&**data))?;
         ready(coins)?;
         let counts = self.keys.counts(data)?;
         Ok(Released(self.those_above(counts, coins)?))

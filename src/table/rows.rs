@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bound, Condition, Kind, Plan, Schema, TableError, Value};
+use super::{Bound, Condition, Plan, Schema, TableError, Value};
 use crate::data::Unavailable;
 use crate::machine::PublicMetadata;
 
@@ -12,10 +12,26 @@ use crate::machine::PublicMetadata;
 ///
 /// The totals are those of [`Plan`]'s "What is computed", to the last digit: [`RowTable`] is the
 /// reference. They do not fail because of data. The rows do not change while the table is open.
-pub trait Table: Send + Sync {
-    /// What is public about it.
-    fn schema(&self) -> &Schema;
-
+///
+/// What is public about it is its schema. A table of a kind that is known only at run time is a
+/// `dyn Table`, and is asked in the same way:
+///
+/// ```
+/// use queryables::prelude::*;
+/// use queryables::table::{Column, RowTable, Schema, Table};
+/// use std::sync::Arc;
+///
+/// let schema = Schema::of_rows([Column::whole("age", 0..=120)])?;
+/// let rows = [17, 43, 70].map(|age: i64| vec![Some(age.into())]);
+/// let table: Arc<dyn Table> = Arc::new(RowTable::new(&schema, rows.to_vec())?);
+///
+/// let filter = start(&Filter::concurrent(PureDp, epsilon!(1)), table)?;
+/// let adults = schema.count().filter("age >= 18")?;
+/// let answer: f64 = filter.release(&adults.laplace(epsilon!(0.5))?)?;
+/// assert_eq!(*filter.metadata(), schema);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Table: PublicMetadata<Metadata = Schema> + Send + Sync {
     /// The totals of a plan, of which there are [`Plan::totals`].
     ///
     /// # Errors
@@ -129,10 +145,6 @@ enum PersonKey<'a> {
 }
 
 impl Table for RowTable {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
     fn tally(&self, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
         if *plan.schema() != self.schema {
             return Err(Unavailable);
@@ -184,13 +196,8 @@ impl Table for RowTable {
         condition: Option<&Condition>,
         column: &str,
     ) -> Result<Vec<(Value, u64)>, Unavailable> {
-        if condition.is_some_and(|condition| *condition.schema() != self.schema) {
-            return Err(Unavailable);
-        }
-        let (place, column) = self.schema.column(column).map_err(|_| Unavailable)?;
-        if !matches!(column.kind(), Kind::Whole | Kind::Text) {
-            return Err(Unavailable);
-        }
+        let key = self.schema.key_column(condition, column);
+        let (place, _) = key.map_err(|_| Unavailable)?;
         let mut keys: BTreeMap<PersonKey<'_>, &Value> = BTreeMap::new();
         for (person, row) in self.rows(condition) {
             let Some(Some(key)) = row.get(place) else {

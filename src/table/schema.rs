@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::digest;
 use super::print::Shortened;
-use super::{Column, Domain, TableError, Value};
+use super::{Column, Condition, Domain, Kind, TableError, Value};
 
 const MOST_COLUMNS: usize = 1024;
 
@@ -185,6 +185,31 @@ impl Schema {
             value: Shortened(&value).to_string(),
             known: known.iter().map(Value::to_string).collect(),
         })
+    }
+
+    /// The place and the type of a column whose values can be counted as keys
+    /// ([`Table::tally_keys`](super::Table::tally_keys)), of rows that satisfy the condition.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::OtherSchema`] if the condition was made from another schema,
+    /// [`TableError::UnknownColumn`], [`TableError::BadColumn`] if it holds neither whole numbers nor
+    /// texts.
+    pub fn key_column(
+        &self,
+        condition: Option<&Condition>,
+        column: &str,
+    ) -> Result<(usize, Kind), TableError> {
+        if condition.is_some_and(|condition| condition.schema() != self) {
+            return Err(TableError::OtherSchema);
+        }
+        let (place, stated) = self.column(column)?;
+        if !matches!(stated.kind(), Kind::Whole | Kind::Text) {
+            let column = column.to_owned();
+            let problem = "cannot be a key: only whole numbers and texts can";
+            return Err(TableError::BadColumn { column, problem });
+        }
+        Ok((place, stated.kind()))
     }
 
     /// The place of the column that names the person; none if each row is one.

@@ -12,7 +12,8 @@ use super::laws::{Listed, list};
 use super::meter::Meter;
 use super::runner::Runner;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{ClosedForm, CoinSource, CoinsError, Deferred, DrawnNoise, Known, Later, Law};
+use crate::machine::{ClosedForm, CoinSource, CoinsError, DrawnNoise, Known, Later, Law};
+use crate::machine::{later_of, noise_drawn, noise_later, with_noise};
 
 /// A value that was released where several are taken together, and the hash of its noise's law:
 /// without the law, what was taken together could not be drawn again.
@@ -134,7 +135,7 @@ impl<'a> Branching<'a> {
         &mut self,
         noise: &'n DrawnNoise,
     ) -> Result<Option<&'n Arc<Later>>, CoinsError> {
-        let Some(later) = noise.as_later() else {
+        let Some(later) = later_of(noise) else {
             return Ok(None);
         };
         let same = |own: &Arc<Later>| Arc::ptr_eq(own, later);
@@ -273,7 +274,7 @@ impl CoinSource for Branching<'_> {
         let together = self.runner.care.window.as_ref();
         let together = together.is_some_and(|window| window.holds(&law_of_noise));
         if !together && scale_of(&law_of_noise).is_none() {
-            return self.draw(law).map(DrawnNoise::new);
+            return self.draw(law).map(noise_drawn);
         }
         // Noise that is never needed makes no branches.
         self.new_pending += usize::from(self.position >= self.path.len());
@@ -281,14 +282,14 @@ impl CoinSource for Branching<'_> {
             return self.fail(VerifyError::TooManyDraws);
         }
         let later = Arc::new(Later::new(law_of_noise, self.pending.len()));
-        let noise = DrawnNoise::later(&later);
+        let noise = noise_later(&later);
         self.pending.push(later);
         Ok(noise)
     }
 
     fn release(&mut self, truth: i128, noise: DrawnNoise) -> i128 {
         let released = match self.of_these_coins(&noise) {
-            Ok(None) => return noise.added_to(truth),
+            Ok(None) => return with_noise(&noise, truth),
             Ok(Some(later)) => self.released(truth, later),
             Err(error) => Err(error),
         };

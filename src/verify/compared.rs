@@ -48,7 +48,7 @@ use super::laws::{Listed, list, rational};
 use super::meter::{Held, Meter};
 use super::tree::size_in_table;
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{ClosedForm, CoinsError, Deferred, DrawnNoise, Known, Later};
+use crate::machine::{ClosedForm, CoinsError, DrawnNoise, Known, Later, with_noise};
 use crate::number::Ratio;
 
 /// Stands for all values that are not listed.
@@ -203,7 +203,7 @@ impl Branching<'_> {
             self.draw_compared(older)?;
         }
         let known = |noise: Option<&Arc<Later>>, drawn: &DrawnNoise| {
-            noise.map_or_else(|| Known::Drawn(drawn.added_to(0)), |later| later.known())
+            noise.map_or_else(|| Known::Drawn(with_noise(drawn, 0)), |later| later.known())
         };
         let at = |(truth, _): (i128, &DrawnNoise), noise: i128| truth.checked_add(noise);
         match (known(noises[0], left.1), known(noises[1], right.1)) {

@@ -13,7 +13,7 @@ use super::meter::{Held, Meter};
 use super::runner::{Precision, Runner, Shown, is_open};
 use super::side::{Running, Side};
 use super::tree::{Branch, Expansion, Groups, Node, Step};
-use crate::machine::{AnswerKind, CoinSource, Fault, Observed};
+use crate::machine::{AnswerKind, CoinSource, Fault, observed};
 
 /// Both machines, and what they did so far.
 pub(super) struct Explorer<Q, A> {
@@ -112,7 +112,7 @@ where
                     let mut machine = replay(side, &node.transcript, coins)?;
                     // An answer whose kind is not stated may depend on data.
                     let kind = Cell::new(AnswerKind::Informative);
-                    let answer = machine.answer(query.clone(), &mut coins.coins().observed(&kind));
+                    let answer = machine.answer(query.clone(), &mut observed(coins.coins(), &kind));
                     // A machine that failed is not touched again: it may have panicked halfway.
                     let state = is_open(&answer).then(|| machine.state()).flatten();
                     Ok(Shown {

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::machine::{Coins, Fault, Inspect, KeyOf, Machine, Mechanism, StateKey, guarded};
+use crate::machine::{Coins, Fault, Inspect, Machine, Mechanism, guarded, key_of};
 
 /// A factory that gives copies of a mechanism: the verifier makes a new one for every run.
 ///
@@ -62,7 +62,7 @@ impl<S: Machine + Inspect> Running<S::Query, S::Answer> for Transparent<S> {
 
     fn state(&self) -> Option<Vec<u8>> {
         // If this panics, the state counts as not shown: the transcript identifies it.
-        catch_unwind(AssertUnwindSafe(|| StateKey::of(&self.0))).ok()
+        catch_unwind(AssertUnwindSafe(|| key_of(&self.0))).ok()
     }
 }
 

@@ -12,7 +12,7 @@ use super::objective::{Objective, Value};
 use super::offers::{Offer, Offers};
 use super::tree::{Expansion, Node};
 use super::{Interval, Rational, VerifyError};
-use crate::machine::{KeyOf, StateKey};
+use crate::machine::key_of;
 
 /// What is maximised, and whether the two sides change places.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ where
 
     /// What the menu offers at this point.
     pub(super) fn offered(&self, point: &PointOf<Q, A, N>) -> Result<Vec<Offer<Q>>, VerifyError> {
-        let state = self.explorer.number(StateKey::of(&("menu", &point.menu)));
+        let state = self.explorer.number(key_of(&("menu", &point.menu)));
         let queries = self.menu.queries(&point.menu);
         self.offers.offer(state, queries, &self.explorer.held)
     }
@@ -295,13 +295,13 @@ where
                 scaled.collect()
             })
             .collect();
-        let key = StateKey::of(&(point.left, &point.menu, scaled));
+        let key = key_of(&(point.left, &point.menu, scaled));
         (Some(key), scale)
     }
 
     /// The transcript as the place in the tree, where it is short.
     fn transcript_key(&self, point: &PointOf<Q, A, N>) -> Option<Vec<u8>> {
         // The first entry is the start.
-        (point.place.len() <= 1 + SHARED_ROUNDS).then(|| StateKey::of(&point.place))
+        (point.place.len() <= 1 + SHARED_ROUNDS).then(|| key_of(&point.place))
     }
 }

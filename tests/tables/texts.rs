@@ -35,7 +35,7 @@ impl<D: Dialect> Texts<D> {
             text: self.dialect.quoted(rows),
             parameters: vec![],
         };
-        Statement::tally(&self.dialect, from, plan).unwrap()
+        Statement::tally(&self.dialect, from, plan.schema(), plan).unwrap()
     }
 
     /// Two plans that differ in nothing but what an analyst chose have one text.

@@ -72,11 +72,6 @@ impl LaunchesLeft {
         })
     }
 
-    /// By searching for the largest number that is admitted at once.
-    pub(crate) fn by_repeating<F: Repeats>(rule: &F, loss: &ChildLoss<F>) -> Self {
-        Self::searched(|times| rule.charge_times(loss, times).is_ok())
-    }
-
     /// The largest number for which this holds.
     pub(crate) fn searched(holds: impl FnMut(u64) -> bool) -> Self {
         Self::found(largest(holds))
@@ -112,6 +107,11 @@ pub trait Repeats: ContinuationRule {
     ///
     /// [`Exceeded`] if one of them would not be admitted.
     fn charge_times(&self, loss: &ChildLoss<Self>, times: u64) -> Result<Self, Exceeded>;
+
+    /// How many such losses it would admit: the largest number that it admits at once.
+    fn launches_left(&self, loss: &ChildLoss<Self>) -> LaunchesLeft {
+        LaunchesLeft::searched(|times| self.charge_times(loss, times).is_ok())
+    }
 }
 
 #[cfg(test)]

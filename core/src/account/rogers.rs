@@ -177,7 +177,7 @@ impl ContinuationRule for Rogers {
     }
 
     fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

@@ -358,16 +358,11 @@ impl<C: RdpChildren> ContinuationRule for ThroughRdp<C> {
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
-        let (cost, delta, prices) = C::cost(self, loss).ok_or(Exceeded)?;
-        Ok(self.with(
-            self.budget
-                .charge(cost, delta, |total| *total <= self.threshold)?,
-            prices,
-        ))
+        self.charge_times(loss, 1)
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

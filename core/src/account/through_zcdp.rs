@@ -296,15 +296,11 @@ impl<C: ZCdpChildren> ContinuationRule for ThroughZCdp<C> {
     }
 
     fn charge(&self, loss: &C::Loss) -> Result<Self, Exceeded> {
-        let (squares, delta) = C::cost(loss).ok_or(Exceeded)?;
-        Ok(self.with(
-            self.budget
-                .charge(squares, delta, |total| *total <= self.threshold)?,
-        ))
+        self.charge_times(loss, 1)
     }
 
     fn admits(&self, loss: &C::Loss) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

@@ -5,12 +5,8 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gate::Takes;
-use super::{
-    CompositorMachine, FilterMachine, Interactive, LaunchError, NonInteractive, OdometerMachine,
-    Unavailable,
-};
-use crate::account::{Accumulator, ContinuationRule, WholeLoss};
+use super::gate::{Gate, LossOf, Takes};
+use super::{CompositorMachine, Interactive, LaunchError, NonInteractive, Unavailable};
 use crate::machine::{
     AnswerKind, Coins, Description, DomainMismatch, Fault, Inspect, Machine, Mechanism, Metered,
     Public, Released, ReleasesOnly, StateKey,
@@ -217,15 +213,14 @@ pub struct AddressedMachine<C, S, M> {
 impl<D, G, R, X, S, M> Machine for AddressedMachine<CompositorMachine<D, G, R, X>, S, M>
 where
     D: ?Sized,
-    G: Takes<M, R>,
+    G: Takes<M, R, Reading = LossOf<<G as Gate>::Whole>>,
     R: Relation,
     X: Interactive,
     S: Machine,
     M: Mechanism<D, Machine = S> + Private<G::Children, R>,
-    CompositorMachine<D, G, R, X>: Metered<Loss = <G::Whole as Measure>::Loss>,
 {
     type Query = Message<M, S::Query>;
-    type Answer = Reply<S::Answer, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
+    type Answer = Reply<S::Answer, LossOf<G::Children>, G::Reading>;
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let reply = match message {
@@ -250,7 +245,7 @@ where
                 }
                 None => Reply::Unknown(number),
             },
-            Message::PrivacyLoss => Reply::PrivacyLoss(Metered::privacy_loss(&self.compositor)),
+            Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
             Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
         };
         if let Some(kind) = reply.kind() {
@@ -276,13 +271,12 @@ impl<D, G, R, A, M> Machine
     for AddressedMachine<CompositorMachine<D, G, R, NonInteractive>, Released<A>, M>
 where
     D: ?Sized,
-    G: Takes<M, R>,
+    G: Takes<M, R, Reading = LossOf<<G as Gate>::Whole>>,
     R: Relation,
     M: Mechanism<D, Machine = Released<A>> + Private<G::Children, R>,
-    CompositorMachine<D, G, R, NonInteractive>: Metered<Loss = <G::Whole as Measure>::Loss>,
 {
     type Query = Message<M, Infallible>;
-    type Answer = Reply<A, <G::Children as Measure>::Loss, <G::Whole as Measure>::Loss>;
+    type Answer = Reply<A, LossOf<G::Children>, G::Reading>;
 
     fn step(&mut self, message: Self::Query, coins: &mut Coins<'_>) -> Result<Self::Answer, Fault> {
         let reply = match message {
@@ -292,7 +286,7 @@ where
             }
             Message::Ask(_, never) => match never {},
             Message::Close(number) => Reply::Unknown(number),
-            Message::PrivacyLoss => Reply::PrivacyLoss(Metered::privacy_loss(&self.compositor)),
+            Message::PrivacyLoss => Reply::PrivacyLoss(self.compositor.privacy_loss()),
             Message::Remaining => Reply::Remaining(self.compositor.gate().remaining()),
         };
         coins.answered(reply.kind().unwrap_or(AnswerKind::Informative));
@@ -308,18 +302,15 @@ impl<C: Metered, S, M> Metered for AddressedMachine<C, S, M> {
     }
 }
 
-impl<D: ?Sized, F: ContinuationRule, R, X> Metered for FilterMachine<D, F, R, X> {
-    type Loss = WholeLoss<F>;
+/// Filters and odometers. Not what bounds the realised loss: no view is truncated where that is large.
+impl<D, G, R, X> Metered for CompositorMachine<D, G, R, X>
+where
+    D: ?Sized,
+    G: Gate<Reading = LossOf<<G as Gate>::Whole>>,
+{
+    type Loss = G::Reading;
 
-    fn privacy_loss(&self) -> WholeLoss<F> {
-        Self::privacy_loss(self)
-    }
-}
-
-impl<D: ?Sized, G: Accumulator, R, X> Metered for OdometerMachine<D, G, R, X> {
-    type Loss = WholeLoss<G>;
-
-    fn privacy_loss(&self) -> WholeLoss<G> {
+    fn privacy_loss(&self) -> G::Reading {
         Self::privacy_loss(self)
     }
 }

@@ -94,7 +94,7 @@ pub type PriceOf<G> = Price<ChildLossOf<G>>;
 /// Why a gate admits no launch.
 pub(crate) type LaunchErrorOf<G> = LaunchError<ChildLossOf<G>, LossOf<<G as Gate>::Whole>>;
 
-type LossOf<Me> = <Me as Measure>::Loss;
+pub(super) type LossOf<Me> = <Me as Measure>::Loss;
 
 /// Boxed, because it is large and most launches are admitted.
 pub type DenialOf<G> = Box<LaunchErrorOf<G>>;

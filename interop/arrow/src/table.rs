@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use queryables::machine::PublicMetadata;
 use queryables::mechanisms::query::Unavailable;
-use queryables::table::{Condition, Grouping, Kind, Number, Plan, Schema, Table, Value};
+use queryables::table::{Condition, Grouping, Number, Plan, Schema, Table, Value};
 
 use crate::cache::Cache;
 use crate::csv::{self, CsvFile};
@@ -199,10 +199,6 @@ fn divided(schema: &Schema, name: &str, batch: &RecordBatch) -> Result<Vec<Piece
 }
 
 impl Table for ArrowTable {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
     fn tally(&self, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
         if *plan.schema() != self.schema {
             return Err(Unavailable);
@@ -229,13 +225,8 @@ impl Table for ArrowTable {
         condition: Option<&Condition>,
         column: &str,
     ) -> Result<Vec<(Value, u64)>, Unavailable> {
-        if condition.is_some_and(|condition| *condition.schema() != self.schema) {
-            return Err(Unavailable);
-        }
-        let (place, column) = self.schema.column(column).map_err(|_| Unavailable)?;
-        if !matches!(column.kind(), Kind::Whole | Kind::Text) {
-            return Err(Unavailable);
-        }
+        let key = self.schema.key_column(condition, column);
+        let (place, _) = key.map_err(|_| Unavailable)?;
         let mut places = condition.map(Condition::columns).unwrap_or_default();
         places.push(place);
         places.extend(self.schema.person_column());

@@ -11,6 +11,7 @@ use arrow_array::{
     RecordBatch, StringArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
 };
 use parquet::arrow::ArrowWriter;
+use queryables::machine::PublicMetadata;
 use queryables::mechanisms::query::Unavailable;
 use queryables::table::{Amount, Bound, Column, Grouping, Kind, Parts, Plan, Schema, Table, Value};
 use queryables_arrow::{ArrowTable, OpenError};
@@ -25,7 +26,7 @@ fn batch(name: &str, array: ArrayRef) -> RecordBatch {
 
 /// How many rows satisfy a condition.
 fn count(table: &ArrowTable, condition: &str) -> i128 {
-    let schema = table.schema();
+    let schema = table.metadata();
     let condition = schema.condition(condition).unwrap();
     let one = (Amount::one(0).unwrap(), Parts::Value);
     let plan = Plan::new(schema, Some(condition), one, vec![], Bound::Row).unwrap();

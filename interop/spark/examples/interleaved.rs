@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use queryables::machine::PublicMetadata;
 use queryables::mechanisms::AboveThreshold;
 use queryables::prelude::*;
 use queryables::table::{Column, Kind, Schema};
@@ -23,7 +24,7 @@ pub struct Found {
 }
 
 pub fn ask(table: SparkTable) -> Result<Found, Box<dyn Error>> {
-    let schema = queryables::table::Table::schema(&table).clone();
+    let schema = table.metadata().clone();
     let filter = start(&Filter::concurrent(PureDp, epsilon!(2)), Arc::new(table))?;
     let all = schema.count().laplace(epsilon!(0.5))?;
     let all = filter.release(&all)?;

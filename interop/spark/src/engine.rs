@@ -38,7 +38,10 @@ impl SparkEngine {
     pub fn open(remote: &str) -> Result<Self, OpenError> {
         let session = Session::new(remote).map_err(OpenError::Unavailable)?;
         session.prepare_first().map_err(OpenError::Unavailable)?;
-        canaries(|schema, rows, plan| tally_from(&session, values(schema, rows), plan, LIMIT))?;
+        canaries(|schema, rows, plan| {
+            let from = (values(schema, rows), schema);
+            tally_from(&session, from, plan, LIMIT)
+        })?;
         Ok(Self {
             session: Arc::new(session),
         })

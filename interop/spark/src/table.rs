@@ -68,10 +68,7 @@ impl SparkTable {
     ///
     /// [`TableError::OtherSchema`] if the plan was made from another schema.
     pub fn statement(&self, plan: &Plan) -> Result<Statement, TableError> {
-        if *plan.schema() != self.schema {
-            return Err(TableError::OtherSchema);
-        }
-        Statement::tally(&Spark, self.from.clone(), plan)
+        Statement::tally(&Spark, self.from.clone(), &self.schema, plan)
     }
 
     fn check_columns(&self) -> Result<(), OpenError> {
@@ -134,11 +131,11 @@ fn is_readable(wanted: Kind, found: &Type) -> bool {
 
 pub(crate) fn tally_from(
     session: &Session,
-    from: Statement,
+    (from, schema): (Statement, &Schema),
     plan: &Plan,
     limit: Duration,
 ) -> Result<Vec<i128>, Unavailable> {
-    let statement = Statement::tally(&Spark, from, plan).map_err(|_| Unavailable)?;
+    let statement = Statement::tally(&Spark, from, schema, plan).map_err(|_| Unavailable)?;
     let parts = session
         .prepare()
         .and_then(|ready| ready.query(&statement, limit));
@@ -154,15 +151,9 @@ pub(crate) fn tally_from(
 }
 
 impl Table for SparkTable {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
     fn tally(&self, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
-        if *plan.schema() != self.schema {
-            return Err(Unavailable);
-        }
-        tally_from(&self.session, self.from.clone(), plan, self.limit)
+        let from = (self.from.clone(), &self.schema);
+        tally_from(&self.session, from, plan, self.limit)
     }
 
     fn tally_keys(
@@ -170,14 +161,8 @@ impl Table for SparkTable {
         condition: Option<&Condition>,
         column: &str,
     ) -> Result<Vec<(Value, u64)>, Unavailable> {
-        if condition.is_some_and(|condition| *condition.schema() != self.schema) {
-            return Err(Unavailable);
-        }
-        let (_, kind) = self.schema.column(column).map_err(|_| Unavailable)?;
-        let kind = kind.kind();
-        if !matches!(kind, Kind::Whole | Kind::Text) {
-            return Err(Unavailable);
-        }
+        let key = self.schema.key_column(condition, column);
+        let (_, kind) = key.map_err(|_| Unavailable)?;
         let from = self.from.clone();
         let statement = Statement::tally_keys(&Spark, from, &self.schema, condition, column);
         let statement = statement.map_err(|_| Unavailable)?;

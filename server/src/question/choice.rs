@@ -6,7 +6,7 @@ use queryables::mechanisms::{Accuracy, Choice, PermuteAndFlip};
 use queryables::middle::ThroughExt;
 use queryables::number::{Confidence, Epsilon};
 use queryables::privacy::{AddRemove, AnyMeasure, Private};
-use queryables::table::Schema;
+use queryables::table::{Schema, Table};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -14,7 +14,6 @@ use super::expression::Written;
 use super::group::{Buckets, By, counts, groupings};
 use super::{Ready, confidence, read};
 use crate::answer::Answer;
-use crate::data::Data;
 use crate::problem::Problem;
 use crate::seat::{Launch, Stated};
 
@@ -51,7 +50,7 @@ impl Largest {
         let epsilon: Epsilon = read("epsilon", &self.epsilon)?;
         let choice = Choice::by(AddRemove, PermuteAndFlip, scores.clone(), epsilon)?;
         let stated = choice.clone();
-        let labels = ThroughExt::<Data>::mapped(choice, move |group| Answer::Group {
+        let labels = ThroughExt::<dyn Table>::mapped(choice, move |group| Answer::Group {
             answer: scores.key(group),
         });
         once(labels.named("labels"), move |confidence| {
@@ -67,7 +66,8 @@ impl Quantiles {
         let epsilon: Epsilon = read("epsilon", &self.epsilon)?;
         let quantiles = counts.quantiles(AddRemove, self.quantiles.iter().copied(), epsilon)?;
         let stated = quantiles.clone();
-        let edges = ThroughExt::<Data>::mapped(quantiles, |answer| Answer::Quantiles { answer });
+        let edges =
+            ThroughExt::<dyn Table>::mapped(quantiles, |answer| Answer::Quantiles { answer });
         once(edges.named("edges"), move |confidence| {
             stated.accuracy(confidence)
         })
@@ -77,7 +77,7 @@ impl Quantiles {
 /// A mechanism that answers once, and how many people its answer is off by.
 fn once<M>(mechanism: M, accuracy: impl Fn(Confidence) -> u128 + 'static) -> Result<Ready, Problem>
 where
-    M: Mechanism<Data, Machine = Released<Answer>> + Private<AnyMeasure, AddRemove>,
+    M: Mechanism<dyn Table, Machine = Released<Answer>> + Private<AnyMeasure, AddRemove>,
     M: Clone + Send + Sync + 'static,
 {
     let confidence = confidence(None)?;

@@ -6,7 +6,7 @@ use queryables::mechanisms::{Accuracy, Estimates, QueryExt};
 use queryables::middle::ThroughExt;
 use queryables::number::{Epsilon, Mu, Rho};
 use queryables::privacy::AnyMeasure;
-use queryables::table::{Expr, Schema};
+use queryables::table::{Expr, Schema, Table};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -15,7 +15,6 @@ use super::group::{By, groupings};
 use super::noise::{GaussianLoss, Noise};
 use super::{Ready, confidence, read};
 use crate::answer::Answer;
-use crate::data::Data;
 use crate::problem::Problem;
 use crate::seat::{Launch, Stated};
 
@@ -100,13 +99,13 @@ macro_rules! noised {
 macro_rules! answered {
     (one, $mechanism:ident, $confidence:ident) => {{
         let inner = $mechanism.clone();
-        ThroughExt::<Data>::mapped($mechanism, move |answer| {
+        ThroughExt::<dyn Table>::mapped($mechanism, move |answer| {
             Answer::from(inner.interval(answer, $confidence))
         })
     }};
     (table, $mechanism:ident, $confidence:ident) => {{
-        let reported = $mechanism.reported::<Data>($confidence);
-        ThroughExt::<Data>::mapped(reported, |report: Report| Answer::from(report))
+        let reported = $mechanism.reported::<dyn Table>($confidence);
+        ThroughExt::<dyn Table>::mapped(reported, |report: Report| Answer::from(report))
     }};
 }
 

@@ -10,8 +10,7 @@ use super::sums::Sums;
 #[cfg(feature = "serde")]
 use crate::account::durable::{Durable, ImpossibleCounts, Invalid};
 use crate::account::{
-    ContinuationRule, CountsLaunches, Exceeded, LaunchesLeft, Repeats, ValidConcurrently,
-    ValidSequentially,
+    ContinuationRule, Exceeded, LaunchesLeft, Repeats, ValidConcurrently, ValidSequentially,
 };
 use crate::number::{Delta, Epsilon};
 use crate::privacy::EpsilonDelta;
@@ -200,7 +199,7 @@ impl ContinuationRule for MenuFilter {
     }
 
     fn admits(&self, loss: &EpsilonDelta) -> LaunchesLeft {
-        LaunchesLeft::by_repeating(self, loss)
+        self.launches_left(loss)
     }
 }
 

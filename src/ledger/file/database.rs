@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use redb::{Database, DatabaseError, StorageError, TableError, WriteTransaction};
+use redb::{Database, ReadTransaction, ReadableDatabase, WriteTransaction};
 
 use super::super::StoreError;
 use super::place::Place;
@@ -71,10 +71,9 @@ impl Guarded {
         Ok(())
     }
 
-    /// Uses the database.
-    pub(super) fn with<T>(
+    fn with<T>(
         &self,
-        run: impl FnOnce(&Database) -> Result<T, StoreError>,
+        run: impl FnOnce(&Database) -> Result<T, FileError>,
     ) -> Result<T, StoreError> {
         let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
         let database = database
@@ -83,18 +82,26 @@ impl Guarded {
         safely(|| run(database))
     }
 
+    /// What is in the file at one moment.
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&ReadTransaction) -> Result<T, FileError>,
+    ) -> Result<T, StoreError> {
+        self.with(|database| read(&database.begin_read()?))
+    }
+
     /// One transaction, one sync.
     pub(super) fn write<T>(
         &self,
-        write: impl FnOnce(&WriteTransaction) -> Result<T, StoreError>,
+        write: impl FnOnce(&WriteTransaction) -> Result<T, FileError>,
     ) -> Result<T, StoreError> {
         self.with(|database| {
-            let mut transaction = database.begin_write().map_err(unavailable)?;
+            let mut transaction = database.begin_write()?;
             // Analysts choose some of what is written, and may be able to make the process crash: redb
             // asks for two phases there.
             transaction.set_two_phase_commit(true);
             let written = write(&transaction)?;
-            transaction.commit().map_err(unavailable)?;
+            transaction.commit()?;
             Ok(written)
         })
     }
@@ -114,16 +121,16 @@ impl Drop for Guarded {
 
 /// redb checks less than it relies on, and panics where the file is not what it expects. The panic is
 /// kept from the caller, and its message goes the way of all [`guarded`] code.
-fn safely<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    guarded(|| Ok(run())).unwrap_or_else(|_| Err(damaged("the file")))
+fn safely<T>(run: impl FnOnce() -> Result<T, FileError>) -> Result<T, StoreError> {
+    match guarded(|| Ok(run())) {
+        Ok(result) => result.map_err(|FileError(error)| error),
+        Err(_) => Err(damaged("the file")),
+    }
 }
 
 fn built(opened: &Arc<Opened>) -> Result<Database, StoreError> {
     let storage = Storage::new(opened).map_err(failed)?;
-    safely(|| {
-        let database = Database::builder().create_with_backend(storage);
-        database.map_err(not_opened)
-    })
+    safely(|| Ok(Database::builder().create_with_backend(storage)?))
 }
 
 /// A database that is there and whole: every checksum of the file is compared.
@@ -134,7 +141,7 @@ fn checked(opened: &Arc<Opened>) -> Result<Database, StoreError> {
     }
     let mut database = built(opened)?;
     // The checksums of our values do not cover the names by which they are found.
-    let whole = safely(|| database.check_integrity().map_err(not_opened));
+    let whole = safely(|| Ok(database.check_integrity()?));
     match whole {
         Ok(true) => Ok(database),
         other => {
@@ -151,7 +158,8 @@ pub(super) fn damaged(what: &str) -> StoreError {
 }
 
 fn failed(error: io::Error) -> StoreError {
-    unavailable(StorageError::Io(error))
+    let FileError(error) = error.into();
+    error
 }
 
 fn not_found(error: io::Error) -> StoreError {
@@ -161,37 +169,47 @@ fn not_found(error: io::Error) -> StoreError {
     }
 }
 
-pub(super) fn unavailable(error: impl Into<redb::Error>) -> StoreError {
-    match error.into() {
-        // A lock is poisoned by a panic. No ledger was ever in one of redb's earlier formats.
-        redb::Error::Corrupted(_)
-        | redb::Error::LockPoisoned(_)
-        | redb::Error::UpgradeRequired(_) => damaged("the file"),
-        redb::Error::Io(error) => {
-            let inner = error.get_ref();
-            if let Some(own) = inner.and_then(|inner| inner.downcast_ref::<StoreError>()) {
-                return own.clone();
-            }
-            match error.kind() {
-                ErrorKind::UnexpectedEof | ErrorKind::InvalidData => damaged("the file"),
-                _ => StoreError::Unavailable(redb::Error::Io(error).to_string()),
-            }
-        }
-        other => StoreError::Unavailable(other.to_string()),
+/// An error of redb or of the file system, as what it means for a ledger.
+pub(super) struct FileError(StoreError);
+
+impl From<StoreError> for FileError {
+    fn from(error: StoreError) -> Self {
+        Self(error)
     }
 }
 
-fn not_opened(error: DatabaseError) -> StoreError {
-    match error {
-        DatabaseError::DatabaseAlreadyOpen => StoreError::InUse,
-        other => unavailable(other),
+impl<E: Into<redb::Error>> From<E> for FileError {
+    fn from(error: E) -> Self {
+        Self(match error.into() {
+            redb::Error::DatabaseAlreadyOpen => StoreError::InUse,
+            // A lock is poisoned by a panic. No ledger was ever in one of redb's earlier formats.
+            redb::Error::Corrupted(_)
+            | redb::Error::LockPoisoned(_)
+            | redb::Error::UpgradeRequired(_) => damaged("the file"),
+            // Another program's tables.
+            redb::Error::TableTypeMismatch { .. }
+            | redb::Error::TableIsMultimap(_)
+            | redb::Error::TableIsNotMultimap(_)
+            | redb::Error::TypeDefinitionChanged { .. }
+            | redb::Error::TableDoesNotExist(_)
+            | redb::Error::TableExists(_)
+            | redb::Error::TableAlreadyOpen(..) => damaged("the file"),
+            redb::Error::Io(error) => {
+                let inner = error.get_ref();
+                match inner.and_then(|inner| inner.downcast_ref::<StoreError>()) {
+                    Some(own) => own.clone(),
+                    None if is_of_a_damaged_file(&error) => damaged("the file"),
+                    None => StoreError::Unavailable(redb::Error::Io(error).to_string()),
+                }
+            }
+            other => StoreError::Unavailable(other.to_string()),
+        })
     }
 }
 
-pub(super) fn open_failed(error: TableError) -> StoreError {
-    match error {
-        TableError::Storage(error) => unavailable(error),
-        // Another program's tables.
-        _ => damaged("the file"),
-    }
+fn is_of_a_damaged_file(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData
+    )
 }

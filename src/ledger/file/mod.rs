@@ -8,9 +8,9 @@ mod tables;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
+use redb::{ReadableTable, WriteTransaction};
 
-use self::database::{Guarded, damaged, open_failed, unavailable};
+use self::database::{FileError, Guarded, damaged};
 use self::tables::{ABOUT, ENTRIES, KEYS, OUTCOMES, STATES, TERMS, Tables, Write, prepare};
 use super::group::GroupCommit;
 use super::seal::{VERSION, unseal};
@@ -62,9 +62,9 @@ impl FileStore {
     /// does not do.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::started(Guarded::create(path.as_ref())?, |write| {
-            let mut about = write.open_table(ABOUT).map_err(open_failed)?;
-            let known = about.insert("version", &*VERSION.to_string());
-            known.map(drop).map_err(unavailable)
+            let mut about = write.open_table(ABOUT)?;
+            about.insert("version", &*VERSION.to_string())?;
+            Ok(())
         })
     }
 
@@ -84,7 +84,7 @@ impl FileStore {
 
     fn started(
         database: Guarded,
-        first: impl FnOnce(&WriteTransaction) -> Result<(), StoreError>,
+        first: impl FnOnce(&WriteTransaction) -> Result<(), FileError>,
     ) -> Result<Self, StoreError> {
         let (next, refusals) = database.write(|write| {
             first(write)?;
@@ -141,10 +141,8 @@ impl FileStore {
     fn known(&self, live: &Live, key: &str) -> Result<Option<Receipt>, StoreError> {
         let sequence = match live.keys.get(key) {
             Some(sequence) => Some(*sequence),
-            None => self.database.with(|database| {
-                let read = database.begin_read().map_err(unavailable)?;
-                let keys = read.open_table(KEYS).map_err(open_failed)?;
-                let sequence = keys.get(key).map_err(unavailable)?;
+            None => self.database.read(|read| {
+                let sequence = read.open_table(KEYS)?.get(key)?;
                 Ok(sequence.map(|sequence| sequence.value()))
             })?,
         };
@@ -163,21 +161,20 @@ impl FileStore {
     }
 
     fn read(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
-        self.database.with(|database| {
-            let read = database.begin_read().map_err(unavailable)?;
-            let entries = read.open_table(ENTRIES).map_err(open_failed)?;
-            let outcomes = read.open_table(OUTCOMES).map_err(open_failed)?;
+        self.database.read(|read| {
+            let entries = read.open_table(ENTRIES)?;
+            let outcomes = read.open_table(OUTCOMES)?;
             let mut lines = Vec::new();
             let from = from.max(1);
-            let entries = entries.range(from..).map_err(unavailable)?;
+            let entries = entries.range(from..)?;
             // The numbers second: they end with the entries, and not by an overflow.
             for (entry, expected) in entries.take(most).zip(from..) {
-                let (sequence, line) = entry.map_err(unavailable)?;
+                let (sequence, line) = entry?;
                 if sequence.value() != expected {
-                    return Err(damaged(&format!("entry {expected}")));
+                    return Err(damaged(&format!("entry {expected}")).into());
                 }
                 lines.push(line.value().to_owned());
-                if let Some(outcome) = outcomes.get(expected).map_err(unavailable)? {
+                if let Some(outcome) = outcomes.get(expected)? {
                     lines.push(outcome.value().to_owned());
                 }
             }
@@ -187,14 +184,13 @@ impl FileStore {
 
     /// The terms and the state of a budget, as they are in the file.
     fn saved(&self, budget: &str) -> Result<Option<(String, Saved)>, StoreError> {
-        self.database.with(|database| {
-            let read = database.begin_read().map_err(unavailable)?;
-            let terms = read.open_table(TERMS).map_err(open_failed)?;
-            let Some(terms) = terms.get(budget).map_err(unavailable)? else {
+        self.database.read(|read| {
+            let terms = read.open_table(TERMS)?;
+            let Some(terms) = terms.get(budget)? else {
                 return Ok(None);
             };
-            let states = read.open_table(STATES).map_err(open_failed)?;
-            let state = states.get(budget).map_err(unavailable)?;
+            let states = read.open_table(STATES)?;
+            let state = states.get(budget)?;
             let state = state.ok_or_else(|| damaged(budget))?;
             let (version, state) = state.value();
             let state = state.to_owned();
@@ -208,16 +204,16 @@ impl Store for FileStore {
         let _live = self.live();
         self.mended()?;
         self.database.write(|write| {
-            let mut about = write.open_table(ABOUT).map_err(open_failed)?;
-            let named = about.get("dataset").map_err(unavailable)?;
+            let mut about = write.open_table(ABOUT)?;
+            let named = about.get("dataset")?;
             let named = named.map(|named| named.value().to_owned());
             match named {
                 Some(named) if named != name => {
                     let given = name.to_owned();
-                    return Err(StoreError::OtherDataset { named, given });
+                    return Err(StoreError::OtherDataset { named, given }.into());
                 }
                 Some(_) => {}
-                None => drop(about.insert("dataset", name).map_err(unavailable)?),
+                None => drop(about.insert("dataset", name)?),
             }
             Ok(())
         })

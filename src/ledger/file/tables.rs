@@ -4,7 +4,7 @@ use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
 use super::super::seal::VERSION;
 use super::super::{Outcome, OutcomeLine, Refusals, Saved, StoreError};
-use super::database::{damaged, open_failed, unavailable};
+use super::database::{FileError, damaged};
 
 pub(super) const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 pub(super) const TERMS: TableDefinition<&str, &str> = TableDefinition::new("terms");
@@ -37,45 +37,45 @@ pub(super) enum Write {
 
 /// Checks the version, makes the tables, and ends what an earlier process left open. Gives the next
 /// sequence number, and how many refusals are at the end.
-pub(super) fn prepare(write: &WriteTransaction) -> Result<(u64, Refusals), StoreError> {
+pub(super) fn prepare(write: &WriteTransaction) -> Result<(u64, Refusals), FileError> {
     {
-        let about = write.open_table(ABOUT).map_err(open_failed)?;
-        let version = about.get("version").map_err(unavailable)?;
+        let about = write.open_table(ABOUT)?;
+        let version = about.get("version")?;
         match version.as_ref().map(redb::AccessGuard::value) {
             Some(version) if version == VERSION.to_string() => {}
-            Some(_) => return Err(StoreError::Version),
+            Some(_) => return Err(StoreError::Version.into()),
             // Another program's file.
-            None => return Err(damaged("the file")),
+            None => return Err(damaged("the file").into()),
         }
     }
     let mut tables = Tables::open(write)?;
     // A budget whose name is not found would begin anew.
     if names(&tables.terms)? != names(&tables.states)? {
-        return Err(damaged("the file"));
+        return Err(damaged("the file").into());
     }
     let mut open = Vec::new();
-    for pending in tables.pending.iter().map_err(unavailable)? {
-        open.push(pending.map_err(unavailable)?.0.value());
+    for pending in tables.pending.iter()? {
+        open.push(pending?.0.value());
     }
     for sequence in open {
         let line = OutcomeLine::new(sequence, Outcome::Interrupted).line()?;
         tables.write(&Write::Finish { sequence, line })?;
     }
-    let last = tables.entries.last().map_err(unavailable)?;
+    let last = tables.entries.last()?;
     let next = last.map_or(1, |(sequence, _)| sequence.value().saturating_add(1));
     let mut ending = Vec::new();
-    let newest_first = tables.entries.iter().map_err(unavailable)?.rev();
+    let newest_first = tables.entries.iter()?.rev();
     for entry in newest_first.take(Refusals::KEPT) {
-        ending.push(entry.map_err(unavailable)?.1.value().to_owned());
+        ending.push(entry?.1.value().to_owned());
     }
     Ok((next, Refusals::read(ending.iter().map(String::as_str))))
 }
 
 fn names<V: redb::Value + 'static>(
     table: &impl ReadableTable<&'static str, V>,
-) -> Result<Vec<String>, StoreError> {
-    let names = table.iter().map_err(unavailable)?;
-    let names = names.map(|entry| Ok(entry.map_err(unavailable)?.0.value().to_owned()));
+) -> Result<Vec<String>, FileError> {
+    let names = table.iter()?;
+    let names = names.map(|entry| Ok(entry?.0.value().to_owned()));
     names.collect()
 }
 
@@ -89,29 +89,27 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    pub(super) fn open(write: &'a WriteTransaction) -> Result<Self, StoreError> {
+    pub(super) fn open(write: &'a WriteTransaction) -> Result<Self, FileError> {
         Ok(Self {
-            terms: write.open_table(TERMS).map_err(open_failed)?,
-            states: write.open_table(STATES).map_err(open_failed)?,
-            entries: write.open_table(ENTRIES).map_err(open_failed)?,
-            outcomes: write.open_table(OUTCOMES).map_err(open_failed)?,
-            pending: write.open_table(PENDING).map_err(open_failed)?,
-            keys: write.open_table(KEYS).map_err(open_failed)?,
+            terms: write.open_table(TERMS)?,
+            states: write.open_table(STATES)?,
+            entries: write.open_table(ENTRIES)?,
+            outcomes: write.open_table(OUTCOMES)?,
+            pending: write.open_table(PENDING)?,
+            keys: write.open_table(KEYS)?,
         })
     }
 
-    pub(super) fn write(&mut self, write: &Write) -> Result<(), StoreError> {
+    pub(super) fn write(&mut self, write: &Write) -> Result<(), FileError> {
         match write {
             Write::Open {
                 budget,
                 terms,
                 saved,
             } => {
-                self.terms
-                    .insert(&**budget, &**terms)
-                    .map_err(unavailable)?;
+                self.terms.insert(&**budget, &**terms)?;
                 let state = (saved.version, &*saved.state);
-                self.states.insert(&**budget, state).map_err(unavailable)?;
+                self.states.insert(&**budget, state)?;
             }
             Write::Charge {
                 sequence,
@@ -120,25 +118,21 @@ impl<'a> Tables<'a> {
                 admitted,
                 key,
             } => {
-                self.entries
-                    .insert(sequence, &**line)
-                    .map_err(unavailable)?;
+                self.entries.insert(sequence, &**line)?;
                 for (budget, saved) in states {
                     let state = (saved.version, &*saved.state);
-                    self.states.insert(&**budget, state).map_err(unavailable)?;
+                    self.states.insert(&**budget, state)?;
                 }
                 if *admitted {
-                    self.pending.insert(sequence, ()).map_err(unavailable)?;
+                    self.pending.insert(sequence, ())?;
                     if let Some(key) = key {
-                        self.keys.insert(&**key, sequence).map_err(unavailable)?;
+                        self.keys.insert(&**key, sequence)?;
                     }
                 }
             }
             Write::Finish { sequence, line } => {
-                self.pending.remove(sequence).map_err(unavailable)?;
-                self.outcomes
-                    .insert(sequence, &**line)
-                    .map_err(unavailable)?;
+                self.pending.remove(sequence)?;
+                self.outcomes.insert(sequence, &**line)?;
             }
         }
         Ok(())

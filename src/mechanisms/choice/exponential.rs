@@ -1,17 +1,16 @@
 //! The exponential mechanism.
 
+use super::ChoiceLaw;
 use super::accuracy::exponential;
 use super::score::gaps;
-use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
-use crate::mechanisms::MechanismError;
+use crate::machine::{Coins, Fault};
+use crate::mechanisms::{MechanismError, Unavailable};
 use crate::noise::ExponentialChoice;
 use crate::number::{Confidence, Epsilon, Ratio};
-use crate::privacy::Relation;
 use crate::privacy::facts::BoundedRange;
 
 /// The index of a predicate, with probability proportional to e^(ε count / 2), or of a candidate
-/// with a [`Score`] of your own: the exponential mechanism of McSherry and Talwar.
+/// with a [`Score`](super::Score) of your own: the exponential mechanism of McSherry and Talwar.
 ///
 /// Use it like [`NoisyMax`](super::NoisyMax), where the odds of each candidate must be known, and where many choices
 /// are accounted in zCDP, RDP or GDP: there it costs a quarter of what ε-DP implies, or half of its μ.
@@ -59,42 +58,32 @@ pub(super) fn drawn(gaps: Vec<u64>, rate: Ratio, coins: &mut Coins<'_>) -> Resul
     usize::try_from(coins.draw(&law)?).map_err(|_| Fault::Failed)
 }
 
-impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for ExponentialMechanism {
+impl ChoiceLaw for ExponentialMechanism {
     const NAME: &'static str = "ExponentialMechanism";
     /// By how much odds fall with each step of the score.
     type Sampler = Ratio;
     type Fact = BoundedRange;
+    type Answer = usize;
 
-    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<Ratio, MechanismError> {
-        score.sensitivity().rate(epsilon, 1)
+    fn sampler(rate: Ratio) -> Result<Ratio, MechanismError> {
+        Ok(rate)
     }
 
-    fn fact(self, _: &S, epsilon: Epsilon) -> BoundedRange {
+    fn fact(self, epsilon: Epsilon) -> BoundedRange {
         BoundedRange { epsilon }
     }
 
-    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
-        let others = choice.score.candidates() as u128 - 1;
-        exponential(others, choice.sampler, gap, confidence)
+    fn is_within(rate: &Ratio, candidates: usize, gap: u64, confidence: Confidence) -> bool {
+        exponential(candidates as u128 - 1, *rate, gap, confidence)
     }
-
-    fn describe(self, score: &S, description: Description) -> Description {
-        description.with_inner("candidates", score.description())
-    }
-}
-
-impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for ExponentialMechanism {
-    type Answer = usize;
 
     fn choose(
-        choice: &Choice<Self, S, R>,
-        data: &D,
+        self,
+        rate: &Ratio,
+        _: usize,
+        scores: impl FnOnce() -> Result<Vec<i64>, Unavailable>,
         coins: &mut Coins<'_>,
     ) -> Result<usize, Fault> {
-        drawn(gaps(&*choice.score, data)?, choice.sampler, coins)
-    }
-
-    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        score.check(data)
+        drawn(gaps(&scores()?), *rate, coins)
     }
 }

@@ -2,18 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-use super::noisy_max::noise;
-use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
+use super::noisy_max::noisy;
+use super::{Choice, ChoiceLaw, NoisyMax, Score};
+use crate::machine::{Coins, Fault};
 use crate::mechanisms::statistic::around;
-use crate::mechanisms::{About, Estimates, MechanismError};
-use crate::noise::DiscreteLaplace;
-use crate::number::{Confidence, Epsilon};
+use crate::mechanisms::{About, Estimates, MechanismError, Unavailable};
+use crate::noise::{DiscreteLaplace, Noise};
+use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::Relation;
 use crate::privacy::facts::Pure;
-
-#[cfg(doc)]
-use super::NoisyMax;
 
 /// [`NoisyMax`], which also says by how much the winner is ahead, at the same price.
 ///
@@ -71,51 +68,67 @@ pub struct Winner {
     pub margin: u64,
 }
 
-impl<S: Score<R>, R: Relation> Choice<NoisyMaxWithMargin, S, R> {
-    /// How far two noises are apart, at most: twice as far as none of them is from zero. Unlike the
-    /// distance of two scores it may be more than a `u64` holds.
-    fn two_noises(&self, confidence: Confidence) -> u128 {
-        let each = confidence.for_each_of(self.score.candidates() as u64);
-        let within = each.map(|each| self.noise().steps_within(each));
-        within.map_or(u128::MAX, |within| within.saturating_mul(2))
-    }
+/// How far two noises are apart, at most: twice as far as none of them is from zero. Unlike the
+/// distance of two scores it may be more than a `u64` holds.
+fn two_noises(noise: DiscreteLaplace, candidates: usize, confidence: Confidence) -> u128 {
+    let each = confidence.for_each_of(candidates as u64);
+    let within = each.map(|each| Noise::from(noise).steps_within(each));
+    within.map_or(u128::MAX, |within| within.saturating_mul(2))
 }
 
-impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for NoisyMaxWithMargin {
+impl ChoiceLaw for NoisyMaxWithMargin {
     const NAME: &'static str = "NoisyMaxWithMargin";
     type Sampler = DiscreteLaplace;
     type Fact = Pure;
+    type Answer = Winner;
 
-    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<DiscreteLaplace, MechanismError> {
-        if score.candidates() < 2 {
+    fn check(self, candidates: usize) -> Result<(), MechanismError> {
+        if candidates < 2 {
             return Err(MechanismError::TooFew {
                 what: "candidates",
-                given: score.candidates(),
+                given: candidates,
                 least: 2,
             });
         }
-        noise(score, epsilon)
+        Ok(())
     }
 
-    fn fact(self, _: &S, epsilon: Epsilon) -> Pure {
+    fn sampler(rate: Ratio) -> Result<DiscreteLaplace, MechanismError> {
+        NoisyMax::sampler(rate)
+    }
+
+    fn fact(self, epsilon: Epsilon) -> Pure {
         Pure { epsilon }
     }
 
-    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
-        Self::distance(choice, confidence) <= gap.into()
+    fn is_within(
+        noise: &DiscreteLaplace,
+        candidates: usize,
+        gap: u64,
+        confidence: Confidence,
+    ) -> bool {
+        Self::distance(noise, candidates, confidence) <= gap.into()
     }
 
     /// How far the margin is from the lead of the winner.
-    fn distance(choice: &Choice<Self, S, R>, confidence: Confidence) -> u128 {
-        choice.two_noises(confidence).saturating_add(1)
+    fn distance(noise: &DiscreteLaplace, candidates: usize, confidence: Confidence) -> u128 {
+        two_noises(*noise, candidates, confidence).saturating_add(1)
     }
 
-    fn about(_: &S) -> About {
+    fn about() -> About {
         About::all_rows().with("for the lead of the winner")
     }
 
-    fn describe(self, score: &S, description: Description) -> Description {
-        description.with_inner("candidates", score.description())
+    fn choose(
+        self,
+        noise: &DiscreteLaplace,
+        candidates: usize,
+        scores: impl FnOnce() -> Result<Vec<i64>, Unavailable>,
+        coins: &mut Coins<'_>,
+    ) -> Result<Winner, Fault> {
+        let noisy = noisy(noise, candidates, scores, coins)?.into_iter();
+        let noisy = noisy.map(|(score, noise)| coins.release(score, noise));
+        winner(&noisy.collect::<Vec<_>>()).ok_or(Fault::Failed)
     }
 }
 
@@ -141,28 +154,10 @@ impl<S: Score<R>, R: Relation> Estimates for Choice<NoisyMaxWithMargin, S, R> {
 
     fn interval(&self, winner: Winner, confidence: Confidence) -> (i64, RangeInclusive<i64>) {
         let value = i64::try_from(winner.margin).unwrap_or(i64::MAX);
-        let below = self.two_noises(confidence);
+        let below = two_noises(self.sampler, self.score.candidates(), confidence);
         let (low, _) = around(value, below).into_inner();
         let (_, high) = around(value, below.saturating_add(1)).into_inner();
         (value, low..=high)
-    }
-}
-
-impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for NoisyMaxWithMargin {
-    type Answer = Winner;
-
-    fn choose(
-        choice: &Choice<Self, S, R>,
-        data: &D,
-        coins: &mut Coins<'_>,
-    ) -> Result<Winner, Fault> {
-        let noisy = choice.noisy(data, coins)?.into_iter();
-        let noisy = noisy.map(|(score, noise)| coins.release(score, noise));
-        winner(&noisy.collect::<Vec<_>>()).ok_or(Fault::Failed)
-    }
-
-    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        score.check(data)
     }
 }
 

@@ -16,7 +16,8 @@ pub use noisy_max::NoisyMax;
 pub use permute_and_flip::PermuteAndFlip;
 pub use quantiles::NoisyQuantiles;
 #[cfg(feature = "table")]
-pub(super) use quantiles::{ByRank, Quantiles, Ranked};
+pub(super) use quantiles::Ranked;
+use score::scores;
 pub use score::{CountScores, Evaluate, Score, Sensitivity, sensitivity_between};
 pub use sum_scores::SumScores;
 pub use top_k::TopK;
@@ -28,11 +29,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::least_loss::{least, least_loss};
-use super::{About, Accuracy, MechanismError, shown};
+use super::{About, Accuracy, MechanismError, Unavailable, shown};
 use crate::machine::{
-    Coins, Description, DomainMismatch, Fault, Mechanism, Public, PublicView, Released,
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, Released, public,
 };
-use crate::number::{Confidence, Epsilon};
+use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::{
     AddRemove, Distance, Measure, Prices, Private, PureDp, Relation, UnknownLoss,
 };
@@ -77,7 +78,7 @@ use crate::privacy::{
 /// What is chosen and nothing else is released.
 #[doc(alias = "argmax")]
 #[doc(alias = "selection")]
-pub struct Choice<L: ChoiceLaw<S, R>, S, R = AddRemove> {
+pub struct Choice<L: ChoiceLaw, S, R = AddRemove> {
     law: L,
     score: Arc<S>,
     epsilon: Epsilon,
@@ -85,74 +86,86 @@ pub struct Choice<L: ChoiceLaw<S, R>, S, R = AddRemove> {
     relation: PhantomData<fn() -> R>,
 }
 
-/// A law of choice, for scores of this kind.
+/// A law of choice. It knows the scores of the candidates, and how far two of them can move apart;
+/// what is scored and by which data is the [`Score`]'s.
 ///
 /// # What an implementer owes
 ///
-/// For neighbours under `R` the fact is true of what is chosen, and an answer is within the distance
-/// that holds with the given confidence.
-pub trait ChoiceLaw<S, R>: Copy + Send + Sync {
+/// Where no two scores move apart by more than the sensitivity, the fact is true of what is chosen, and
+/// an answer is within the distance that holds with the given confidence.
+pub trait ChoiceLaw: Copy + Send + Sync {
     /// How it is called.
     const NAME: &'static str;
-    /// What it draws with: made for a loss and the sensitivity of the score.
+    /// What it draws with.
     type Sampler: Clone + Send + Sync;
     /// What it states.
     type Fact;
-
-    /// How it is made for an ε.
-    ///
-    /// # Errors
-    ///
-    /// [`MechanismError`] if it cannot be.
-    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<Self::Sampler, MechanismError>;
-
-    /// What is true with this ε; at a distance of d, with d times as much.
-    fn fact(self, score: &S, epsilon: Epsilon) -> Self::Fact;
-
-    /// Whether an answer is at most this far off.
-    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool;
-
-    /// How far an answer is off, at most.
-    fn distance(choice: &Choice<Self, S, R>, confidence: Confidence) -> u128 {
-        least(0..=u64::MAX, |gap| Self::is_within(choice, gap, confidence)).into()
-    }
-
-    /// What the distance is measured from.
-    fn about(_score: &S) -> About {
-        About::all_rows()
-    }
-
-    /// Adds what is chosen, and from what.
-    fn describe(self, score: &S, description: Description) -> Description;
-}
-
-/// A law that can choose from data of this kind.
-///
-/// Example: [`Choice`](crate::mechanisms::Choice).
-pub trait Choose<D: ?Sized, S, R>: ChoiceLaw<S, R> {
     /// What is chosen.
     type Answer;
 
-    /// Chooses.
+    /// How often it chooses: each time with a part of the loss.
+    fn times(self) -> u64 {
+        1
+    }
+
+    /// Whether it can choose among so many, of which there is one at least.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    fn check(self, _candidates: usize) -> Result<(), MechanismError> {
+        Ok(())
+    }
+
+    /// With what it draws, if the logarithm of odds may fall by this with each step of the score.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError`] if it cannot.
+    fn sampler(rate: Ratio) -> Result<Self::Sampler, MechanismError>;
+
+    /// What is true with this ε; at a distance of d, with d times as much.
+    fn fact(self, epsilon: Epsilon) -> Self::Fact;
+
+    /// Whether an answer is at most this far off.
+    fn is_within(
+        sampler: &Self::Sampler,
+        candidates: usize,
+        gap: u64,
+        confidence: Confidence,
+    ) -> bool;
+
+    /// How far an answer is off, at most.
+    fn distance(sampler: &Self::Sampler, candidates: usize, confidence: Confidence) -> u128 {
+        let is_within = |gap| Self::is_within(sampler, candidates, gap, confidence);
+        least(0..=u64::MAX, is_within).into()
+    }
+
+    /// What the distance is measured from.
+    fn about() -> About {
+        About::all_rows()
+    }
+
+    /// Adds its own parameters, if it has any.
+    fn describe(self, description: Description) -> Description {
+        description
+    }
+
+    /// Chooses one or several of the candidates. The data is read when the scores are asked for.
     ///
     /// # Errors
     ///
     /// [`Fault`] if coins or an engine fail.
     fn choose(
-        choice: &Choice<Self, S, R>,
-        data: &D,
+        self,
+        sampler: &Self::Sampler,
+        candidates: usize,
+        scores: impl FnOnce() -> Result<Vec<i64>, Unavailable>,
         coins: &mut Coins<'_>,
     ) -> Result<Self::Answer, Fault>;
-
-    /// Whether the score can be computed on data like this.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Mechanism::check`].
-    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch>;
 }
 
-impl<L: ChoiceLaw<S, R>, S: Score<R>, R: Relation> Choice<L, S, R> {
+impl<L: ChoiceLaw, S: Score<R>, R: Relation> Choice<L, S, R> {
     /// Chooses by this law among the candidates of a score.
     ///
     /// # Errors
@@ -195,60 +208,61 @@ impl<L: ChoiceLaw<S, R>, S: Score<R>, R: Relation> Choice<L, S, R> {
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
         score::check(&score)?;
-        Self::least(law, score, within, confidence)
+        let score = Arc::new(score);
+        let make = |epsilon| Self::of(law, Arc::clone(&score), epsilon);
+        least_loss(make, |made: &Self| {
+            // No gap is wider than a `u64`.
+            u64::try_from(within).map_or(true, |gap| {
+                L::is_within(&made.sampler, score.candidates(), gap, confidence)
+            })
+        })
     }
-}
 
-impl<L: ChoiceLaw<S, R>, S, R> Choice<L, S, R> {
     fn of(law: L, score: Arc<S>, epsilon: Epsilon) -> Result<Self, MechanismError> {
+        law.check(score.candidates())?;
+        let rate = score.sensitivity().rate(epsilon, law.times())?;
         Ok(Self {
             law,
-            sampler: law.sampler(&score, epsilon)?,
+            sampler: L::sampler(rate)?,
             score,
             epsilon,
             relation: PhantomData,
         })
     }
 
-    fn least(
-        law: L,
-        score: S,
-        within: u128,
-        confidence: Confidence,
-    ) -> Result<Self, MechanismError> {
-        let score = Arc::new(score);
-        let make = |epsilon| Self::of(law, Arc::clone(&score), epsilon);
-        least_loss(make, |made: &Self| {
-            // No gap is wider than a `u64`.
-            u64::try_from(within).map_or(true, |gap| L::is_within(made, gap, confidence))
-        })
-    }
-}
-
-impl<L: ChoiceLaw<S, R>, S, R: Relation> Choice<L, S, R> {
     fn description(&self) -> Description {
         let named = Description::new(L::NAME).with("relation", R::NAME);
-        let described = self.law.describe(&self.score, named);
-        described.with("epsilon", self.epsilon)
+        let described = self.law.describe(named);
+        described
+            .with_inner("candidates", self.score.description())
+            .with("epsilon", self.epsilon)
     }
 }
 
 impl<D, L, S, R> Mechanism<D> for Choice<L, S, R>
 where
     D: ?Sized,
-    L: Choose<D, S, R>,
-    S: Send + Sync,
+    L: ChoiceLaw,
+    S: Score<R> + Evaluate<D>,
     R: Relation,
 {
     type Machine = Released<L::Answer>;
 
     fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
-        L::check(&self.score, Public::of(&**data))?;
-        L::choose(self, data, coins).map(Released)
+        let Self {
+            law,
+            score,
+            sampler,
+            ..
+        } = self;
+        score.check(public(&**data))?;
+        let scores = || scores(&**score, &**data);
+        let chosen = law.choose(sampler, score.candidates(), scores, coins);
+        chosen.map(Released)
     }
 
     fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        L::check(&self.score, data)
+        self.score.check(data)
     }
 
     fn describe(&self) -> Description {
@@ -259,32 +273,32 @@ where
 impl<Me, L, S, R> Private<Me, R> for Choice<L, S, R>
 where
     Me: Measure + Prices<L::Fact>,
-    L: ChoiceLaw<S, R>,
+    L: ChoiceLaw,
     R: Relation,
 {
     fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-        measure.price(&self.law.fact(&self.score, self.epsilon))
+        measure.price(&self.law.fact(self.epsilon))
     }
 
     fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
         let epsilon = PureDp.group(&self.epsilon, distance)?;
-        measure.price(&self.law.fact(&self.score, epsilon))
+        measure.price(&self.law.fact(epsilon))
     }
 }
 
-/// How far what is chosen is behind the best that could have been, at most: in score, for the
-/// [quantiles](NoisyQuantiles) in rank. For a [margin](NoisyMaxWithMargin), how far it is from the lead.
-impl<L: ChoiceLaw<S, R>, S, R> Accuracy for Choice<L, S, R> {
+/// How far the score of what is chosen is behind the best that could have been, at most. For a
+/// [margin](NoisyMaxWithMargin), how far it is from the lead.
+impl<L: ChoiceLaw, S: Score<R>, R: Relation> Accuracy for Choice<L, S, R> {
     type Distance = u128;
 
     fn accuracy(&self, confidence: Confidence) -> u128 {
-        L::distance(self, confidence)
+        L::distance(&self.sampler, self.score.candidates(), confidence)
     }
 
     fn about(&self) -> About {
-        L::about(&self.score)
+        L::about()
     }
 }
 
-crate::clone_fields!([L: ChoiceLaw<S, R>, S, R] Choice<L, S, R> { law, score, epsilon, sampler, relation });
-shown!(impl[L: ChoiceLaw<S, R>, S, R: Relation] Choice<L, S, R>);
+crate::clone_fields!([L: ChoiceLaw, S, R] Choice<L, S, R> { law, score, epsilon, sampler, relation });
+shown!(impl[L: ChoiceLaw, S: Score<R>, R: Relation] Choice<L, S, R>);

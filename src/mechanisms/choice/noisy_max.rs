@@ -1,16 +1,14 @@
 //! Which of several scores is the largest, after noise.
 
-use super::score::scores;
-use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, DomainMismatch, DrawnNoise, Fault, Public};
-use crate::mechanisms::MechanismError;
+use super::{Choice, ChoiceLaw};
+use crate::machine::{Coins, DrawnNoise, Fault};
+use crate::mechanisms::{MechanismError, Unavailable};
 use crate::noise::{DiscreteLaplace, Noise};
-use crate::number::{Confidence, Epsilon};
-use crate::privacy::Relation;
+use crate::number::{Confidence, Epsilon, Ratio};
 use crate::privacy::facts::Pure;
 
 /// The index of the predicate with the largest count, or of the candidate with the largest
-/// [`Score`], after noise was added to each: report noisy max.
+/// [`Score`](super::Score), after noise was added to each: report noisy max.
 ///
 /// Use it to choose the best of many candidates at the price of one count. Only the index is
 /// released; for how far it is ahead take [`NoisyMaxWithMargin`](super::NoisyMaxWithMargin), which costs
@@ -52,75 +50,64 @@ use crate::privacy::facts::Pure;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoisyMax;
 
-/// The noise of each score.
-pub(super) fn noise<S: Score<R>, R: Relation>(
-    score: &S,
-    epsilon: Epsilon,
-) -> Result<DiscreteLaplace, MechanismError> {
-    let scale = score.sensitivity().rate(epsilon, 1)?.inverse();
-    let scale = scale.ok_or(MechanismError::NoLoss("epsilon"))?;
-    Ok(DiscreteLaplace::new(scale)?)
+/// Each score and its noise.
+pub(super) fn noisy(
+    noise: &DiscreteLaplace,
+    candidates: usize,
+    scores: impl FnOnce() -> Result<Vec<i64>, Unavailable>,
+    coins: &mut Coins<'_>,
+) -> Result<Vec<(i128, DrawnNoise)>, Fault> {
+    // Drawn before the data is read: whether the coins fail must not depend on the data.
+    let noise = (0..candidates).map(|_| coins.noise(noise));
+    let noise = noise.collect::<Result<Vec<_>, _>>()?;
+    let scores = scores()?.into_iter().map(i128::from);
+    Ok(scores.zip(noise).collect())
 }
 
-impl<L: ChoiceLaw<S, R, Sampler = DiscreteLaplace>, S: Score<R>, R: Relation> Choice<L, S, R> {
+impl<L: ChoiceLaw<Sampler = DiscreteLaplace>, S, R> Choice<L, S, R> {
     /// The noise on each score.
     #[must_use]
     pub fn noise(&self) -> Noise {
         self.sampler.into()
     }
-
-    /// Each score and its noise.
-    pub(super) fn noisy<D: ?Sized>(
-        &self,
-        data: &D,
-        coins: &mut Coins<'_>,
-    ) -> Result<Vec<(i128, DrawnNoise)>, Fault>
-    where
-        S: Evaluate<D>,
-    {
-        // Drawn before the data is read: whether the coins fail must not depend on the data.
-        let candidates = 0..self.score.candidates();
-        let noise = candidates.map(|_| coins.noise(&self.sampler));
-        let noise = noise.collect::<Result<Vec<_>, _>>()?;
-        let scores = scores(&*self.score, data)?.into_iter().map(i128::from);
-        Ok(scores.zip(noise).collect())
-    }
 }
 
-impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for NoisyMax {
+impl ChoiceLaw for NoisyMax {
     const NAME: &'static str = "NoisyMax";
+    /// The noise of each score.
     type Sampler = DiscreteLaplace;
     type Fact = Pure;
+    type Answer = usize;
 
-    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<DiscreteLaplace, MechanismError> {
-        noise(score, epsilon)
+    fn sampler(rate: Ratio) -> Result<DiscreteLaplace, MechanismError> {
+        let scale = rate.inverse().ok_or(MechanismError::NoLoss("epsilon"))?;
+        Ok(DiscreteLaplace::new(scale)?)
     }
 
-    fn fact(self, _: &S, epsilon: Epsilon) -> Pure {
+    fn fact(self, epsilon: Epsilon) -> Pure {
         Pure { epsilon }
     }
 
     /// The noise of the chosen one and that of the best one differ by at least the gap; so one of the n
     /// noises is at least half of it away from zero.
-    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
-        let each = confidence.for_each_of(choice.score.candidates() as u64);
-        each.is_some_and(|each| choice.noise().is_within((gap / 2).into(), each))
+    fn is_within(
+        noise: &DiscreteLaplace,
+        candidates: usize,
+        gap: u64,
+        confidence: Confidence,
+    ) -> bool {
+        let each = confidence.for_each_of(candidates as u64);
+        each.is_some_and(|each| Noise::from(*noise).is_within((gap / 2).into(), each))
     }
-
-    fn describe(self, score: &S, description: Description) -> Description {
-        description.with_inner("candidates", score.description())
-    }
-}
-
-impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for NoisyMax {
-    type Answer = usize;
 
     fn choose(
-        choice: &Choice<Self, S, R>,
-        data: &D,
+        self,
+        noise: &DiscreteLaplace,
+        candidates: usize,
+        scores: impl FnOnce() -> Result<Vec<i64>, Unavailable>,
         coins: &mut Coins<'_>,
     ) -> Result<usize, Fault> {
-        let noisy = choice.noisy(data, coins)?;
+        let noisy = noisy(noise, candidates, scores, coins)?;
         let noisy = noisy.iter().map(|(score, noise)| (*score, noise));
         let mut noisy = noisy.enumerate();
         let mut largest = noisy.next().ok_or(Fault::Failed)?;
@@ -131,9 +118,5 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for Nois
             }
         }
         Ok(largest.0)
-    }
-
-    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        score.check(data)
     }
 }

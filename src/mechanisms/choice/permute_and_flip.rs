@@ -2,17 +2,16 @@
 
 use std::num::NonZeroU64;
 
+use super::ChoiceLaw;
 use super::accuracy::weight_beyond;
 use super::score::gaps;
-use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, CoinsError, Description, DomainMismatch, Fault, Public};
-use crate::mechanisms::MechanismError;
+use crate::machine::{Coins, CoinsError, Fault};
+use crate::mechanisms::{MechanismError, Unavailable};
 use crate::noise::BernoulliExp;
 use crate::number::{Confidence, Epsilon, Ratio, WideInterval, divide_product};
-use crate::privacy::Relation;
 use crate::privacy::facts::Pure;
 
-/// The index of a candidate with a large count or [`Score`]: permute-and-flip.
+/// The index of a candidate with a large count or [`Score`](super::Score): permute-and-flip.
 ///
 /// Candidates are gone through in random order, and each is taken with probability e^(−ε·behind/a),
 /// where *behind* is how far its score is from the largest and a how far two scores move apart.
@@ -54,42 +53,37 @@ use crate::privacy::facts::Pure;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PermuteAndFlip;
 
-impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for PermuteAndFlip {
+impl ChoiceLaw for PermuteAndFlip {
     const NAME: &'static str = "PermuteAndFlip";
     /// By how much the logarithm of odds falls with each step of the score.
     type Sampler = Ratio;
     type Fact = Pure;
+    type Answer = usize;
 
-    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<Ratio, MechanismError> {
-        score.sensitivity().rate(epsilon, 1)
+    fn sampler(rate: Ratio) -> Result<Ratio, MechanismError> {
+        Ok(rate)
     }
 
-    fn fact(self, _: &S, epsilon: Epsilon) -> Pure {
+    fn fact(self, epsilon: Epsilon) -> Pure {
         Pure { epsilon }
     }
 
     /// A candidate that is taken with probability w when it is met is chosen with w/2 at most: the best
     /// one must come later, and its place is uniform. So far behind there are n − 1 at most.
-    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
-        let others = WideInterval::whole(choice.score.candidates() as u128 - 1);
-        let odds = (others * weight_beyond(gap, choice.sampler)).half();
+    fn is_within(rate: &Ratio, candidates: usize, gap: u64, confidence: Confidence) -> bool {
+        let others = WideInterval::whole(candidates as u128 - 1);
+        let odds = (others * weight_beyond(gap, *rate)).half();
         odds.certainly_at_most(confidence.failure().into())
     }
 
-    fn describe(self, score: &S, description: Description) -> Description {
-        description.with_inner("candidates", score.description())
-    }
-}
-
-impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for PermuteAndFlip {
-    type Answer = usize;
-
     fn choose(
-        choice: &Choice<Self, S, R>,
-        data: &D,
+        self,
+        rate: &Ratio,
+        _: usize,
+        scores: impl FnOnce() -> Result<Vec<i64>, Unavailable>,
         coins: &mut Coins<'_>,
     ) -> Result<usize, Fault> {
-        let gaps = gaps(&*choice.score, data)?;
+        let gaps = gaps(&scores()?);
         let mut left: Vec<(usize, u64)> = gaps.into_iter().enumerate().collect();
         // The largest score has no gap and is taken when it is met, at the latest.
         while let Some(choices) = NonZeroU64::new(left.len() as u64) {
@@ -98,15 +92,11 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for Perm
                 return Err(CoinsError::OutOfRange.into());
             }
             let (index, gap) = left.swap_remove(next);
-            if is_taken(gap, choice.sampler, coins)? {
+            if is_taken(gap, *rate, coins)? {
                 return Ok(index);
             }
         }
         Err(Fault::Failed)
-    }
-
-    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        score.check(data)
     }
 }
 
@@ -132,9 +122,8 @@ fn is_taken(gap: u64, rate: Ratio, coins: &mut Coins<'_>) -> Result<bool, CoinsE
 mod tests {
     use super::*;
     use crate::machine::{CoinSource, Mechanism, NotPrivateSeededCoins, Released};
-    use crate::mechanisms::CountScores;
-    use crate::mechanisms::RowRelation;
-    use crate::privacy::{AddRemove, Replace};
+    use crate::mechanisms::{Choice, CountScores, Evaluate, RowRelation, Score};
+    use crate::privacy::{AddRemove, Relation, Replace};
     use crate::tests::enumerate::{Enumeration, enumerate};
     use crate::tests::exact::{rows_of, violation};
     use proptest::prelude::*;

@@ -1,19 +1,26 @@
 //! Medians and other quantiles.
 
+use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::Sensitivity;
 use super::accuracy::exponential;
-use super::{Choice, ChoiceLaw, Choose, Sensitivity};
 use crate::data::Attribute;
-use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
+use crate::machine::{
+    Coins, Description, DomainMismatch, Fault, Mechanism, Public, Released, public,
+};
+use crate::mechanisms::least_loss::{least, least_loss};
 use crate::mechanisms::limit::QUANTILES;
-use crate::mechanisms::{About, CountsBy, MechanismError, RowRelation, Source, Unavailable, apart};
+use crate::mechanisms::{
+    About, Accuracy, CountsBy, MechanismError, RowRelation, Source, Unavailable, apart, shown,
+    states,
+};
 use crate::noise::PiecewiseChoice;
 use crate::number::{Confidence, Epsilon, Ratio};
-use crate::privacy::AddRemove;
 use crate::privacy::facts::BoundedRanges;
+use crate::privacy::{AddRemove, Relation};
 
 /// One or several quantiles of a whole-number attribute: the exponential mechanism over a public
 /// range, once for each.
@@ -96,19 +103,15 @@ use crate::privacy::facts::BoundedRanges;
 #[doc(alias = "median")]
 #[doc(alias = "percentile")]
 #[doc(alias = "quartile")]
-pub type NoisyQuantiles<D, R = AddRemove> = Choice<ByRank, Quantiles<Attribute<D, i64>>, R>;
-
-/// Every number of a range is chosen with odds that fall with its rank error, once for each quantile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ByRank;
-
-/// Quantiles of values: of a number, how far its rank is off.
-#[derive(Debug)]
-pub struct Quantiles<A> {
+pub struct NoisyQuantiles<A, R = AddRemove> {
     values: A,
     range: RangeInclusive<i64>,
     /// Each as a part of a whole.
-    quantiles: Vec<(u32, u32)>,
+    quantiles: Arc<[(u32, u32)]>,
+    epsilon: Epsilon,
+    /// By how much odds fall with the error of each quantile.
+    rates: Arc<[Ratio]>,
+    relation: PhantomData<fn() -> R>,
 }
 
 /// Values that have quantiles: what the numbers of the range mean.
@@ -130,7 +133,7 @@ impl<D: ?Sized> Ranked for Attribute<D, i64> {
     }
 }
 
-impl<A: Ranked, R: RowRelation> Choice<ByRank, Quantiles<A>, R> {
+impl<A: Ranked, R: RowRelation> NoisyQuantiles<A, R> {
     /// Quantiles a/b of the attribute, within a range. They must be rising.
     ///
     /// # Errors
@@ -147,8 +150,8 @@ impl<A: Ranked, R: RowRelation> Choice<ByRank, Quantiles<A>, R> {
         quantiles: impl IntoIterator<Item = (u32, u32)>,
         epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let quantiles = Quantiles::of(values, range, quantiles)?;
-        Self::of(ByRank, Arc::new(quantiles), epsilon)
+        let quantiles = QUANTILES.collect(quantiles)?.into();
+        Self::of(values, range, quantiles, epsilon)
     }
 
     /// The same with the smallest ε for which the rank of no answer is off by more than `within` rows,
@@ -181,18 +184,20 @@ impl<A: Ranked, R: RowRelation> Choice<ByRank, Quantiles<A>, R> {
         within: u128,
         confidence: Confidence,
     ) -> Result<Self, MechanismError> {
-        let quantiles = Quantiles::of(values, range, quantiles)?;
-        Self::least(ByRank, quantiles, within, confidence)
+        let quantiles: Arc<[_]> = QUANTILES.collect(quantiles)?.into();
+        let make = |epsilon| Self::of(values.clone(), range.clone(), quantiles.clone(), epsilon);
+        least_loss(make, |made: &Self| {
+            // No rank is off by more than a `u64`.
+            u64::try_from(within).map_or(true, |rows| made.is_within(rows, confidence))
+        })
     }
-}
 
-impl<A: Source> Quantiles<A> {
     fn of(
         values: A,
         range: RangeInclusive<i64>,
-        quantiles: impl IntoIterator<Item = (u32, u32)>,
+        quantiles: Arc<[(u32, u32)]>,
+        epsilon: Epsilon,
     ) -> Result<Self, MechanismError> {
-        let quantiles = QUANTILES.collect(quantiles)?;
         if quantiles.is_empty() {
             return Err(MechanismError::none("quantiles"));
         }
@@ -200,7 +205,7 @@ impl<A: Source> Quantiles<A> {
             return Err(MechanismError::empty(range).of_attribute(&values.name()));
         }
         let mut last = (0, 1);
-        for (part, whole) in &quantiles {
+        for (part, whole) in &*quantiles {
             // a/b > c/d, without the quotients.
             let rises = u64::from(*part) * last.1 > last.0 * u64::from(*whole);
             if part >= whole || !rises {
@@ -210,19 +215,29 @@ impl<A: Source> Quantiles<A> {
             }
             last = (u64::from(*part), u64::from(*whole));
         }
+        let rates = quantiles.iter().map(|(part, whole)| {
+            let change = match apart::<R>() {
+                1 => *part.max(&(whole - part)),
+                _ => *whole,
+            };
+            let rate = Sensitivity::each(change.into()).rate(epsilon, quantiles.len() as u64)?;
+            if rate.denominator().get() > 1 << 124 {
+                return Err(MechanismError::TooFine);
+            }
+            Ok(rate)
+        });
         Ok(Self {
+            rates: rates.collect::<Result<_, _>>()?,
             values,
             range,
             quantiles,
+            epsilon,
+            relation: PhantomData,
         })
-    }
-
-    fn choices(&self) -> NonZeroU64 {
-        NonZeroU64::new(self.quantiles.len() as u64).unwrap_or(NonZeroU64::MIN)
     }
 }
 
-impl<A> Quantiles<A> {
+impl<A, R> NoisyQuantiles<A, R> {
     /// How many rows have each value, counted from the start of the range, in order. A value outside counts
     /// as the end next to it.
     fn counts<D: ?Sized>(&self, data: &D) -> Result<Vec<(u64, u64)>, Unavailable>
@@ -239,6 +254,49 @@ impl<A> Quantiles<A> {
             }
         }
         Ok(clamped)
+    }
+
+    /// How many numbers the range has beside the first.
+    fn others(&self) -> u64 {
+        self.range.end().abs_diff(*self.range.start())
+    }
+
+    /// For one quantile it is the exact worst case over all data. Several are sorted, and so an answer
+    /// may be off because another draw was: if none of the m draws is off by more than this, no answer
+    /// is, as the numbers that are near enough to a quantile rise with it. So each draw may fail with a
+    /// part of what is left.
+    fn is_within(&self, rows: u64, confidence: Confidence) -> bool {
+        let each = confidence.for_each_of(self.quantiles.len() as u64);
+        each.is_some_and(|each| {
+            let mut all = self.quantiles.iter().zip(&*self.rates);
+            all.all(|((_, whole), rate)| {
+                let error = rows.saturating_mul((*whole).into());
+                exponential(self.others().into(), *rate, error, each)
+            })
+        })
+    }
+
+    fn fact(&self) -> BoundedRanges {
+        let choices = NonZeroU64::new(self.quantiles.len() as u64);
+        BoundedRanges {
+            epsilon: self.epsilon,
+            choices: choices.unwrap_or(NonZeroU64::MIN),
+        }
+    }
+}
+
+impl<A: Source, R: Relation> NoisyQuantiles<A, R> {
+    fn description(&self) -> Description {
+        let quantiles = self.quantiles.iter();
+        let quantiles: Vec<String> = quantiles
+            .map(|(part, whole)| format!("{part}/{whole}"))
+            .collect();
+        let named = Description::new("NoisyQuantiles").with("relation", R::NAME);
+        let described = self.values.describe("attribute", named);
+        described
+            .with("range", format_args!("{:?}", self.range))
+            .with("quantiles", format_args!("[{}]", quantiles.join(", ")))
+            .with("epsilon", self.epsilon)
     }
 }
 
@@ -269,114 +327,54 @@ fn law(
     PiecewiseChoice::new(runs, rate).ok()
 }
 
-impl<A: Source, R: RowRelation> ChoiceLaw<Quantiles<A>, R> for ByRank {
-    const NAME: &'static str = "NoisyQuantiles";
-    /// By how much odds fall with the error of each quantile.
-    type Sampler = Arc<[Ratio]>;
-    type Fact = BoundedRanges;
-
-    fn sampler(
-        self,
-        score: &Quantiles<A>,
-        epsilon: Epsilon,
-    ) -> Result<Arc<[Ratio]>, MechanismError> {
-        let rates = score.quantiles.iter().map(|(part, whole)| {
-            let change = match apart::<R>() {
-                1 => *part.max(&(whole - part)),
-                _ => *whole,
-            };
-            let rate = Sensitivity::each(change.into()).rate(epsilon, score.choices().get())?;
-            if rate.denominator().get() > 1 << 124 {
-                return Err(MechanismError::TooFine);
-            }
-            Ok(rate)
-        });
-        rates.collect()
-    }
-
-    fn fact(self, score: &Quantiles<A>, epsilon: Epsilon) -> BoundedRanges {
-        let choices = score.choices();
-        BoundedRanges { epsilon, choices }
-    }
-
-    /// For one quantile it is the exact worst case over all data. Several are sorted, and so an answer
-    /// may be off because another draw was: if none of the m draws is off by more than this, no answer
-    /// is, as the numbers that are near enough to a quantile rise with it. So each draw may fail with a
-    /// part of what is left.
-    fn is_within(
-        choice: &Choice<Self, Quantiles<A>, R>,
-        rows: u64,
-        confidence: Confidence,
-    ) -> bool {
-        let Quantiles {
-            range, quantiles, ..
-        } = &*choice.score;
-        let others = range.end().abs_diff(*range.start());
-        let each = confidence.for_each_of(choice.score.choices().get());
-        each.is_some_and(|each| {
-            let mut all = quantiles.iter().zip(&*choice.sampler);
-            all.all(|((_, whole), rate)| {
-                let error = rows.saturating_mul((*whole).into());
-                exponential(others.into(), *rate, error, each)
-            })
-        })
-    }
-
-    fn about(score: &Quantiles<A>) -> About {
-        score.values.about_in(&score.range)
-    }
-
-    fn describe(self, score: &Quantiles<A>, description: Description) -> Description {
-        let quantiles = score.quantiles.iter();
-        let quantiles: Vec<String> = quantiles
-            .map(|(part, whole)| format!("{part}/{whole}"))
-            .collect();
-        score
-            .values
-            .describe("attribute", description)
-            .with("range", format_args!("{:?}", score.range))
-            .with("quantiles", format_args!("[{}]", quantiles.join(", ")))
-    }
-}
-
-impl<D, A, R> Choose<D, Quantiles<A>, R> for ByRank
+impl<D, A, R> Mechanism<D> for NoisyQuantiles<A, R>
 where
     D: ?Sized,
     A: Ranked + CountsBy<D, i64>,
-    R: RowRelation,
+    R: Relation,
 {
-    type Answer = Vec<A::Value>;
+    type Machine = Released<Vec<A::Value>>;
 
-    fn choose(
-        choice: &Choice<Self, Quantiles<A>, R>,
-        data: &D,
-        coins: &mut Coins<'_>,
-    ) -> Result<Vec<A::Value>, Fault> {
-        let Quantiles {
-            values,
-            range,
-            quantiles,
-        } = &*choice.score;
-        let counts = choice.score.counts(data)?;
-        let (low, high) = (*range.start(), *range.end());
+    fn start(&self, data: &Arc<D>, coins: &mut Coins<'_>) -> Result<Self::Machine, Fault> {
+        self.values.check(public(&**data))?;
+        let counts = self.counts(&**data)?;
         let mut found = Vec::new();
-        for (quantile, rate) in quantiles.iter().zip(&*choice.sampler) {
-            let law = law(*quantile, *rate, &counts, high.abs_diff(low));
+        for (quantile, rate) in self.quantiles.iter().zip(&*self.rates) {
+            let law = law(*quantile, *rate, &counts, self.others());
             let offset = coins.draw(&law.ok_or(Fault::Failed)?)?;
-            let value = i64::try_from(i128::from(low) + offset);
+            let value = i64::try_from(i128::from(*self.range.start()) + offset);
             found.push(value.map_err(|_| Fault::Failed)?);
         }
         found.sort_unstable();
-        Ok(found
-            .into_iter()
-            .map(|number| values.value(number))
-            .collect())
+        let values = found.into_iter().map(|number| self.values.value(number));
+        Ok(Released(values.collect()))
     }
 
-    fn check(score: &Quantiles<A>, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        score.values.check(data)
+    fn check(&self, data: Public<'_, D>) -> Result<(), DomainMismatch> {
+        self.values.check(data)
+    }
+
+    fn describe(&self) -> Description {
+        self.description()
     }
 }
+
+/// How far the rank of an answer is off, at most.
+impl<A: Source, R> Accuracy for NoisyQuantiles<A, R> {
+    type Distance = u128;
+
+    fn accuracy(&self, confidence: Confidence) -> u128 {
+        least(0..=u64::MAX, |rows| self.is_within(rows, confidence)).into()
+    }
+
+    fn about(&self) -> About {
+        self.values.about_in(&self.range)
+    }
+}
+
+states!(BoundedRanges: impl[A, R: RowRelation,] NoisyQuantiles<A, R>, R, |quantiles| quantiles.fact());
+shown!(impl[A: Source, R: Relation] NoisyQuantiles<A, R>);
+crate::clone_fields!([A: Clone, R] NoisyQuantiles<A, R> { values, range, quantiles, epsilon, rates, relation });
 
 #[cfg(test)]
 mod tests;

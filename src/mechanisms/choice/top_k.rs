@@ -2,17 +2,16 @@
 
 use std::num::NonZeroU64;
 
+use super::ChoiceLaw;
 use super::accuracy::exponential;
 use super::exponential::drawn;
 use super::score::gaps;
-use super::{Choice, ChoiceLaw, Choose, Evaluate, Score};
-use crate::machine::{Coins, Description, DomainMismatch, Fault, Public};
-use crate::mechanisms::MechanismError;
+use crate::machine::{Coins, Description, Fault};
+use crate::mechanisms::{MechanismError, Unavailable};
 use crate::number::{Confidence, Epsilon, Ratio};
-use crate::privacy::Relation;
 use crate::privacy::facts::BoundedRanges;
 
-/// The indices of k candidates with large counts or [`Score`]s, the best first: the exponential
+/// The indices of k candidates with large counts or [`Score`](super::Score)s, the best first: the exponential
 /// mechanism, k times, each time without those already chosen.
 ///
 /// The same law has what is known as one-shot top-k: add Gumbel noise to all scores once, and take
@@ -55,13 +54,18 @@ pub struct TopK(
     pub usize,
 );
 
-impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for TopK {
+impl ChoiceLaw for TopK {
     const NAME: &'static str = "TopK";
     /// By how much odds fall with each step of the score.
     type Sampler = Ratio;
     type Fact = BoundedRanges;
+    type Answer = Vec<usize>;
 
-    fn sampler(self, score: &S, epsilon: Epsilon) -> Result<Ratio, MechanismError> {
+    fn times(self) -> u64 {
+        self.0 as u64
+    }
+
+    fn check(self, candidates: usize) -> Result<(), MechanismError> {
         let Self(k) = self;
         if k == 0 {
             return Err(MechanismError::parameter(
@@ -70,47 +74,46 @@ impl<S: Score<R>, R: Relation> ChoiceLaw<S, R> for TopK {
                 "at least 1",
             ));
         }
-        if k > score.candidates() {
+        if k > candidates {
             return Err(MechanismError::TooFew {
                 what: "candidates",
-                given: score.candidates(),
+                given: candidates,
                 least: k,
             });
         }
-        score.sensitivity().rate(epsilon, k as u64)
+        Ok(())
     }
 
-    fn fact(self, _: &S, epsilon: Epsilon) -> BoundedRanges {
-        let Self(k) = self;
-        let choices = NonZeroU64::new(k as u64).unwrap_or(NonZeroU64::MIN);
+    fn sampler(rate: Ratio) -> Result<Ratio, MechanismError> {
+        Ok(rate)
+    }
+
+    fn fact(self, epsilon: Epsilon) -> BoundedRanges {
+        let choices = NonZeroU64::new(self.times()).unwrap_or(NonZeroU64::MIN);
         BoundedRanges { epsilon, choices }
     }
 
-    fn is_within(choice: &Choice<Self, S, R>, gap: u64, confidence: Confidence) -> bool {
-        let others = choice.score.candidates() as u128 - 1;
-        exponential(others, choice.sampler, gap, confidence)
+    fn is_within(rate: &Ratio, candidates: usize, gap: u64, confidence: Confidence) -> bool {
+        exponential(candidates as u128 - 1, *rate, gap, confidence)
     }
 
-    fn describe(self, score: &S, description: Description) -> Description {
-        let described = description.with("k", self.0);
-        described.with_inner("candidates", score.description())
+    fn describe(self, description: Description) -> Description {
+        description.with("k", self.0)
     }
-}
-
-impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for TopK {
-    type Answer = Vec<usize>;
 
     fn choose(
-        choice: &Choice<Self, S, R>,
-        data: &D,
+        self,
+        rate: &Ratio,
+        _: usize,
+        scores: impl FnOnce() -> Result<Vec<i64>, Unavailable>,
         coins: &mut Coins<'_>,
     ) -> Result<Vec<usize>, Fault> {
-        let TopK(k) = choice.law;
-        let mut gaps = gaps(&*choice.score, data)?;
+        let Self(k) = self;
+        let mut gaps = gaps(&scores()?);
         let mut left: Vec<usize> = (0..gaps.len()).collect();
         let mut chosen = Vec::new();
         for _ in 0..k {
-            let next = drawn(gaps.clone(), choice.sampler, coins)?;
+            let next = drawn(gaps.clone(), *rate, coins)?;
             if next >= left.len() {
                 return Err(Fault::Failed);
             }
@@ -119,18 +122,13 @@ impl<D: ?Sized, S: Score<R> + Evaluate<D>, R: Relation> Choose<D, S, R> for TopK
         }
         Ok(chosen)
     }
-
-    fn check(score: &S, data: Public<'_, D>) -> Result<(), DomainMismatch> {
-        score.check(data)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Predicate;
-    use crate::mechanisms::CountScores;
-    use crate::mechanisms::RowRelation;
+    use crate::mechanisms::{Choice, CountScores, RowRelation};
     use crate::privacy::{AddRemove, Distance, Private, PureDp, Rdp, Replace, ZCdp};
     use crate::tests::exact::{answers, rows_of, violation};
 

@@ -3,22 +3,20 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use super::super::choice::{ByRank, Quantiles, Ranked};
+use super::super::choice::Ranked;
 use super::super::factorized_count::Factorized;
 use super::super::{
-    About, Choice, ContinualCount, CountsBy, Evaluate, GaussianLoss, GaussianNoise, MechanismError,
-    Noised, RowRelation, Score, Sensitivity, Source, Unavailable,
+    About, ContinualCount, CountsBy, Evaluate, GaussianLoss, GaussianNoise, MechanismError, Noised,
+    NoisyQuantiles, RowRelation, Score, Sensitivity, Source, Unavailable,
 };
 use super::query::{One, PerGroup, TableQuery};
 use super::report::key_of;
 use super::statistic::RowsOf;
 use super::{described, fits};
-use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
+use crate::machine::{Description, DomainMismatch, Public};
 use crate::number::Epsilon;
 use crate::privacy::AddRemove;
-use crate::table::{
-    Amount, Bound, Grouping, Keys, Parts, Person, Plan, Schema, Table, TableError, Value,
-};
+use crate::table::{Amount, Bound, Grouping, Keys, Parts, Person, Plan, Table, TableError, Value};
 
 /// The number of people in each group, where each person is in one of them: the first in which they have a
 /// row. Where each row is a person, the number of rows.
@@ -48,7 +46,7 @@ pub struct GroupScores {
 }
 
 /// Quantiles of a column, over a public list of edges. Made by [`TableQuery::quantiles`].
-pub type TableQuantiles<R = AddRemove> = Choice<ByRank, Quantiles<FirstGroups>, R>;
+pub type TableQuantiles<R = AddRemove> = NoisyQuantiles<FirstGroups, R>;
 
 /// People over time. Made by [`TableQuery::factorized_over_time`].
 pub type TableContinualCount<R = AddRemove> = Noised<Factorized<FirstGroups>, GaussianNoise, R>;
@@ -130,7 +128,7 @@ impl TableQuery<RowsOf, PerGroup> {
     ) -> Result<TableQuantiles<R>, MechanismError> {
         let groups = self.first_groups()?;
         let last = i64::try_from(groups.plan.groups()).unwrap_or(i64::MAX) - 1;
-        Choice::new(relation, groups, 0..=last, quantiles, epsilon)
+        NoisyQuantiles::new(relation, groups, 0..=last, quantiles, epsilon)
     }
 
     /// The number of people so far, at every edge of the buckets of a column of times: a query is the number
@@ -274,10 +272,7 @@ impl<R: RowRelation> Score<R> for GroupScores {
     }
 }
 
-impl<T> Evaluate<T> for GroupScores
-where
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-{
+impl<T: Table + ?Sized> Evaluate<T> for GroupScores {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
         fits(self.plan.schema(), data)
     }
@@ -332,10 +327,7 @@ impl Ranked for FirstGroups {
     }
 }
 
-impl<T> CountsBy<T, u64> for FirstGroups
-where
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-{
+impl<T: Table + ?Sized> CountsBy<T, u64> for FirstGroups {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
         fits(self.plan.schema(), data)
     }
@@ -350,10 +342,7 @@ where
     }
 }
 
-impl<T> CountsBy<T, i64> for FirstGroups
-where
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-{
+impl<T: Table + ?Sized> CountsBy<T, i64> for FirstGroups {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
         CountsBy::<T, u64>::check(self, data)
     }

@@ -7,9 +7,9 @@ use super::super::{
     Source, Unavailable,
 };
 use super::{fits, json, of_table};
-use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
+use crate::machine::{Description, DomainMismatch, Public};
 use crate::privacy::{EpsilonDelta, RhoDelta};
-use crate::table::{Condition, Kind, Schema, Table, TableError, Value, col};
+use crate::table::{Condition, Schema, Table, TableError, Value, col};
 
 /// The values of a column that occur in a table, each person with one: the least of their rows that satisfy
 /// the condition ([`Table::tally_keys`]). Made by [`TableQuery::keys`](super::TableQuery::keys).
@@ -49,12 +49,7 @@ impl TableKeys {
         condition: Option<Condition>,
         column: &str,
     ) -> Result<Self, TableError> {
-        let (_, stated) = schema.column(column)?;
-        if !matches!(stated.kind(), Kind::Whole | Kind::Text) {
-            let column = column.to_owned();
-            let problem = "cannot be a key: only whole numbers and texts can";
-            return Err(TableError::BadColumn { column, problem });
-        }
+        schema.key_column(condition.as_ref(), column)?;
         Ok(Self {
             schema: schema.clone(),
             condition,
@@ -109,10 +104,7 @@ impl KeySource for TableKeys {
     type Answer = Vec<(Value, i64)>;
 }
 
-impl<T> CountsBy<T, Value> for TableKeys
-where
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
-{
+impl<T: Table + ?Sized> CountsBy<T, Value> for TableKeys {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {
         fits(&self.schema, data)
     }

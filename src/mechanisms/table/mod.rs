@@ -53,7 +53,7 @@ pub use statistic::{MeanOf, RowsOf, SumOf, VarianceOf};
 use std::borrow::Cow;
 
 use super::{Counts, Source, Unavailable};
-use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
+use crate::machine::{Description, DomainMismatch, Public};
 use crate::table::{
     Amount, Bound, Condition, Expr, Grouping, Keys, Number, Parts, Person, Plan, Schema, Table, col,
 };
@@ -68,7 +68,7 @@ impl Source for Condition {
 /// The number of people with a row that satisfies the condition.
 ///
 /// So searches, sparse vectors, choices by counts and priced counts can be asked conditions.
-impl<T: Table + PublicMetadata<Metadata = Schema> + ?Sized> Counts<Condition> for T {
+impl<T: Table + ?Sized> Counts<Condition> for T {
     fn check(data: Public<'_, Self>, question: &Condition) -> Result<(), DomainMismatch> {
         fits(question.schema(), data)
     }
@@ -148,10 +148,7 @@ fn of_table(schema: &Schema, description: Description) -> Description {
 }
 
 /// Whether a table can be asked: before anything is charged.
-fn fits<T>(asked: &Schema, data: Public<'_, T>) -> Result<(), DomainMismatch>
-where
-    T: PublicMetadata<Metadata = Schema> + ?Sized,
-{
+fn fits<T: Table + ?Sized>(asked: &Schema, data: Public<'_, T>) -> Result<(), DomainMismatch> {
     is_of(asked, data.metadata())?;
     if data.is_reachable() {
         return Ok(());

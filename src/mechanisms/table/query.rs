@@ -13,7 +13,7 @@ use super::statistic::{OfNumbers, TableStatistic};
 use super::steps::{MOST_ROWS, SCALED_ROW, Stated};
 use super::{MeanOf, RowsOf, SumOf, VarianceOf};
 use super::{fits, json, of_table};
-use crate::machine::{Description, DomainMismatch, Public, PublicMetadata};
+use crate::machine::{Description, DomainMismatch, Public};
 use crate::noise::Noise;
 use crate::table::{
     Amount, Bound, Condition, Domain, Expr, Grouping, IntoExpr, Kind, Number, Parts, Person, Plan,
@@ -401,7 +401,7 @@ impl<S, G, T, R> Tally<T, R> for TableQuery<S, G>
 where
     S: TableStatistic,
     G: Shape,
-    T: Table + PublicMetadata<Metadata = Schema> + ?Sized,
+    T: Table + ?Sized,
     R: RowRelation,
 {
     fn check(&self, data: Public<'_, T>) -> Result<(), DomainMismatch> {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{ThresholdHistogram, ready};
 use crate::account::ValidIndividually;
 use crate::compose::{IndividualQuery, Payers, RecordUnits, Tariff};
-use crate::data::{Dataset, Grouped};
+use crate::data::{Dataset, RowKey};
 use crate::machine::{Coins, Description, Fault};
 use crate::privacy::facts::{Laplace, Thresholded};
 use crate::privacy::{AddRemove, Prices, UnknownLoss};
@@ -67,7 +67,7 @@ where
     fn take(&self, data: &D, records: Range<usize>, payers: &mut Payers<'_>) -> Self::Total {
         let (keys, _) = self.keys.values(data, records);
         let mut counts = BTreeMap::new();
-        for Grouped(key) in keys {
+        for RowKey(key) in keys {
             let paid = payers.charge(key.is_some().into());
             if let (1.., Some(key)) = (paid, key) {
                 *counts.entry(key).or_insert(0) += 1;

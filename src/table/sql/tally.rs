@@ -3,7 +3,7 @@
 use super::expression::{ROWS, Writer};
 use super::{Dialect, Statement};
 use crate::table::{
-    Amount, Bound, Grouping, Keys, Kind, MOST_STEPS, Parts, Person, Plan, TableError,
+    Amount, Bound, Grouping, Keys, Kind, MOST_STEPS, Parts, Person, Plan, Schema, TableError,
 };
 
 impl Statement {
@@ -26,10 +26,17 @@ impl Statement {
     ///
     /// # Errors
     ///
-    /// [`TableError::UnknownColumn`] if the plan names a column that its schema does not have. No plan
-    /// does.
-    pub fn tally<D: Dialect>(dialect: &D, from: Self, plan: &Plan) -> Result<Self, TableError> {
-        let (from, mut writer) = Writer::new(dialect, plan.schema(), from);
+    /// [`TableError::OtherSchema`] if the plan was made from another schema than that of the rows.
+    pub fn tally<D: Dialect>(
+        dialect: &D,
+        from: Self,
+        schema: &Schema,
+        plan: &Plan,
+    ) -> Result<Self, TableError> {
+        if plan.schema() != schema {
+            return Err(TableError::OtherSchema);
+        }
+        let (from, mut writer) = Writer::new(dialect, schema, from);
         let parts = plan.parts().len();
         let kept = writer.kept(&from, plan)?;
         let stages = writer.stages(plan);

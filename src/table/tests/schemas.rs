@@ -217,3 +217,24 @@ fn json_with_anything_else_is_refused() {
         assert_eq!(without_place(&error), expected);
     }
 }
+
+/// Also of a column that would do: what a condition holds of here is another column there.
+#[test]
+fn keys_are_whole_numbers_or_texts_of_this_schema() {
+    let schema = patients();
+    let of = |column| schema.key_column(None, column);
+    assert_eq!(of("patient"), Ok((0, Kind::Whole)));
+    assert_eq!(of("note"), Ok((5, Kind::Text)));
+    assert_eq!(
+        of("weight").unwrap_err().to_string(),
+        "column \"weight\" cannot be a key: only whole numbers and texts can",
+    );
+    assert!(matches!(of("size"), Err(TableError::UnknownColumn { .. })));
+
+    let here = schema.condition("age >= 18").unwrap();
+    assert_eq!(schema.key_column(Some(&here), "note"), of("note"));
+    let other = Schema::of_rows([Column::new("age", Kind::Whole)]).unwrap();
+    let there = other.condition("age >= 18").unwrap();
+    let refused = schema.key_column(Some(&there), "note");
+    assert_eq!(refused, Err(TableError::OtherSchema));
+}

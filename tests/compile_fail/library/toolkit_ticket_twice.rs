@@ -4,12 +4,12 @@ use std::sync::Arc;
 use queryables_core::prelude::*;
 use queryables_core::compose::Ticket;
 use queryables_core::machine::Answered;
-use queryables_core::toolkit::compose::Redeem;
+use queryables_core::toolkit::compose::release;
 
 fn twice<M: Mechanism<(), Machine: Answered>>(ticket: Ticket, mechanism: &M, coins: &mut Coins<'_>) {
     let data = Arc::new(());
-    let _ = Redeem::release(ticket, mechanism, &data, coins);
-    let _ = Redeem::release(ticket, mechanism, &data, coins);
+    let _ = release(ticket, mechanism, &data, coins);
+    let _ = release(ticket, mechanism, &data, coins);
 }
 
 fn main() {}

@@ -75,6 +75,8 @@ fn type_of(kind: Kind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use queryables::table::TableError;
+    use queryables::table::sql::Statement;
     use queryables::table::{Amount, Bound, Column, Domain, Grouping, Parts, Plan, Schema};
     use tables::{MARK, Texts};
 
@@ -100,6 +102,16 @@ mod tests {
     #[test]
     fn any_name_stands_in_quotes_and_nothing_of_it_outside() {
         TEXTS.have_any_name_in_quotes_and_nothing_of_it_outside();
+    }
+
+    #[test]
+    fn a_plan_of_another_schema_has_no_text() {
+        let of = |kind| Schema::of_rows([Column::new("x", kind)]).unwrap();
+        let one = (Amount::one(0).unwrap(), Parts::Value);
+        let plan = Plan::new(&of(Kind::Whole), None, one, vec![], Bound::Row).unwrap();
+        let text = |schema| Statement::tally(&Postgres, Statement::default(), schema, &plan);
+        assert!(text(&of(Kind::Whole)).is_ok());
+        assert_eq!(text(&of(Kind::Text)), Err(TableError::OtherSchema));
     }
 
     #[test]

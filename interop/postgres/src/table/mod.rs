@@ -95,7 +95,7 @@ impl PostgresTable {
         };
         table_of.check_server()?;
         table_of.check_columns(namespace, table)?;
-        canaries(|schema, rows, plan| table_of.tally_from(values(schema, rows), plan))?;
+        canaries(|schema, rows, plan| table_of.tally_from(values(schema, rows), schema, plan))?;
         Ok(table_of)
     }
 
@@ -112,10 +112,7 @@ impl PostgresTable {
     ///
     /// [`TableError::OtherSchema`] if the plan was made from another schema.
     pub fn statement(&self, plan: &Plan) -> Result<Statement, TableError> {
-        if *plan.schema() != self.schema {
-            return Err(TableError::OtherSchema);
-        }
-        Statement::tally(&Postgres, self.from.clone(), plan)
+        Statement::tally(&Postgres, self.from.clone(), &self.schema, plan)
     }
 
     fn check_server(&self) -> Result<(), OpenTableError> {
@@ -172,9 +169,15 @@ impl PostgresTable {
         Ok(())
     }
 
-    fn tally_from(&self, from: Statement, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
-        let statement = Statement::tally(&Postgres, from, plan).map_err(|_| Unavailable)?;
-        let rows = self.query(&statement).map_err(|_| Unavailable)?;
+    fn tally_from(
+        &self,
+        from: Statement,
+        schema: &Schema,
+        plan: &Plan,
+    ) -> Result<Vec<i128>, Unavailable> {
+        let statement = Statement::tally(&Postgres, from, schema, plan);
+        let rows = self.query(&statement.map_err(|_| Unavailable)?);
+        let rows = rows.map_err(|_| Unavailable)?;
         let rows = rows.iter().map(|row| {
             let totals = (1..row.len()).map(|column| row.try_get::<_, &str>(column));
             Ok((row.try_get(0)?, totals.collect::<Result<_, _>>()?))
@@ -232,15 +235,8 @@ fn text(text: &str) -> Statement {
 }
 
 impl Table for PostgresTable {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
     fn tally(&self, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
-        if *plan.schema() != self.schema {
-            return Err(Unavailable);
-        }
-        self.tally_from(self.from.clone(), plan)
+        self.tally_from(self.from.clone(), &self.schema, plan)
     }
 
     fn tally_keys(
@@ -248,14 +244,8 @@ impl Table for PostgresTable {
         condition: Option<&Condition>,
         column: &str,
     ) -> Result<Vec<(Value, u64)>, Unavailable> {
-        if condition.is_some_and(|condition| *condition.schema() != self.schema) {
-            return Err(Unavailable);
-        }
-        let (_, kind) = self.schema.column(column).map_err(|_| Unavailable)?;
-        let kind = kind.kind();
-        if !matches!(kind, Kind::Whole | Kind::Text) {
-            return Err(Unavailable);
-        }
+        let key = self.schema.key_column(condition, column);
+        let (_, kind) = key.map_err(|_| Unavailable)?;
         let from = self.from.clone();
         let statement = Statement::tally_keys(&Postgres, from, &self.schema, condition, column);
         let rows = self.query(&statement.map_err(|_| Unavailable)?);

@@ -4,18 +4,19 @@
 //! `rows = { parquet = ["/data/visits"] }`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use queryables::table::Schema;
-use queryables_server::{Data, SparkRows, SparkSource};
+use queryables::table::{Schema, Table};
+use queryables_server::{SparkRows, SparkSource};
 use queryables_spark::{OpenError, SparkEngine, SparkTable};
 
 fn main() -> ExitCode {
     queryables_server::run(Some(open))
 }
 
-fn open(source: &SparkSource, schema: &Schema) -> Result<Data, String> {
+fn open(source: &SparkSource, schema: &Schema) -> Result<Arc<dyn Table>, String> {
     let table = table(source, schema).map_err(|error| error.to_string())?;
-    Ok(Data::new(table))
+    Ok(Arc::new(table))
 }
 
 fn table(source: &SparkSource, schema: &Schema) -> Result<SparkTable, OpenError> {

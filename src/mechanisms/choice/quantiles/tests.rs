@@ -1,6 +1,5 @@
 use super::*;
-use crate::machine::{ClosedForm, CoinSource, Law, Mechanism, NotPrivateSeededCoins, Released};
-use crate::mechanisms::Accuracy;
+use crate::machine::{ClosedForm, CoinSource, Law, NotPrivateSeededCoins};
 use crate::privacy::{Private, PureDp, Replace, ZCdp};
 use crate::tests::exact::{answers, violation};
 use proptest::prelude::*;
@@ -12,7 +11,7 @@ fn of<R: RowRelation>(
     range: RangeInclusive<i64>,
     quantiles: &[(u32, u32)],
     epsilon: &str,
-) -> Result<NoisyQuantiles<Rows, R>, MechanismError> {
+) -> Result<NoisyQuantiles<Attribute<Rows, i64>, R>, MechanismError> {
     let value = Attribute::new("value", |row: &u8| match row {
         99 => panic!("an unlucky row"),
         row => i64::from(*row) - 5,
@@ -59,8 +58,8 @@ proptest! {
         (low, high) in (-3..1_i64, 1..4_i64),
     ) {
         let quantiles = of(AddRemove, low..=high, &[(part, whole)], "1").unwrap();
-        let sorted = quantiles.score.counts(&rows).unwrap();
-        let law = law((part, whole), quantiles.sampler[0], &sorted, high.abs_diff(low)).unwrap();
+        let sorted = quantiles.counts(&rows).unwrap();
+        let law = law((part, whole), quantiles.rates[0], &sorted, high.abs_diff(low)).unwrap();
         let ClosedForm::ExponentialChoice { gaps, .. } = law.closed_form() else {
             return Err(TestCaseError::fail("a small range"));
         };
@@ -113,7 +112,7 @@ fn several_quantiles_share_the_loss_and_come_in_order() {
     // 3·0.2²/8.
     assert_eq!(quartiles.loss(&ZCdp), Ok("0.015".parse().unwrap()));
     // ε/3 over 2·3, 2·1 and 2·3.
-    let rates = quartiles.sampler.iter().map(Ratio::to_string);
+    let rates = quartiles.rates.iter().map(Ratio::to_string);
     assert_eq!(rates.collect::<Vec<_>>(), ["1/30", "1/10", "1/30"]);
     let mut coins = NotPrivateSeededCoins::new(4);
     for _ in 0..20 {
@@ -203,7 +202,7 @@ fn bad_parameters_are_refused() {
 
 /// The probability that the first answer is not the number that all rows have: with quantiles of
 /// nearly one half, it is then off by nearly half of the rows.
-fn first_is_off(quantiles: &NoisyQuantiles<Rows>, rows: usize) -> f64 {
+fn first_is_off(quantiles: &NoisyQuantiles<Attribute<Rows, i64>>, rows: usize) -> f64 {
     let found = answers(quantiles, &vec![14; rows], &[()], 10);
     let off = found
         .outcomes

@@ -431,7 +431,7 @@ impl PublicMetadata for Watched {
     type Metadata = Schema;
 
     fn metadata(&self) -> &Schema {
-        self.table.schema()
+        self.table.metadata()
     }
 
     fn is_reachable(&self) -> bool {
@@ -441,10 +441,6 @@ impl PublicMetadata for Watched {
 }
 
 impl Table for Watched {
-    fn schema(&self) -> &Schema {
-        self.table.schema()
-    }
-
     fn tally(&self, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
         self.passes.fetch_add(1, Ordering::Relaxed);
         self.table.tally(plan)
