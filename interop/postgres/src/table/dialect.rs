@@ -109,7 +109,8 @@ mod tests {
         let of = |kind| Schema::of_rows([Column::new("x", kind)]).unwrap();
         let one = (Amount::one(0).unwrap(), Parts::Value);
         let plan = Plan::new(&of(Kind::Whole), None, one, vec![], Bound::Row).unwrap();
-        let text = |schema| Statement::tally(&Postgres, Statement::default(), schema, &plan);
+        let text =
+            |schema: &Schema| Statement::tally(&Postgres, Statement::default(), schema, &plan);
         assert!(text(&of(Kind::Whole)).is_ok());
         assert_eq!(text(&of(Kind::Text)), Err(TableError::OtherSchema));
     }
