@@ -188,6 +188,21 @@ impl<C, W> From<Box<LaunchError<C, W>>> for LaunchError<C, W> {
     }
 }
 
+/// A launch that is not admitted, as it is told. Neither this nor [`failed`] is compiled in place: a
+/// launch that succeeds must not move the bytes of an error that is not there.
+#[cold]
+#[inline(never)]
+pub(super) fn denied<T, C, W>(denial: Box<LaunchError<C, W>>) -> Result<T, LaunchError<C, W>> {
+    Err(denial.into())
+}
+
+/// A mechanism that failed to start. How is not told: it may depend on the data.
+#[cold]
+#[inline(never)]
+pub(super) fn failed<T, C, W>() -> Result<T, LaunchError<C, W>> {
+    Err(LaunchError::Failed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

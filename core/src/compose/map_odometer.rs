@@ -126,7 +126,8 @@ impl<G: Accumulator> sealed::Decides for MapGate<G> {
     const KEEPS_MAPS: bool = true;
 
     fn charge(&mut self, price: &PriceOf<Self>) -> Result<(), DenialOf<Self>> {
-        self.neighbours = self.neighbours.with(&price.first)?;
+        let neighbours = self.neighbours.with(&price.first)?;
+        self.neighbours = RuleCell::new(neighbours, G::REENTRANT);
         self.maps.extend(price.map().cloned());
         Ok(())
     }

@@ -267,12 +267,12 @@ impl<G: Accumulator> Gate for OdometerGate<G> {
 impl<G: Accumulator, M: ?Sized, R> Takes<M, R> for OdometerGate<G> {}
 
 impl<G: Accumulator> RuleCell<G> {
-    /// The total with one more loss.
+    /// The total with one more loss. It is put into a cell where it is stored: one that waits for
+    /// others may have to be dropped, and is then kept in memory and copied.
     #[inline]
-    pub(super) fn with(&self, loss: &ChildLoss<G>) -> Result<Self, NotCounted<G>> {
+    pub(super) fn with(&self, loss: &ChildLoss<G>) -> Result<G, NotCounted<G>> {
         self.covers(loss)?;
-        let sum = self.add(loss).map_err(|_| LaunchError::Overflow)?;
-        Ok(Self::new(sum, G::REENTRANT))
+        Ok(self.add(loss).map_err(|_| LaunchError::Overflow)?)
     }
 }
 
@@ -291,10 +291,10 @@ impl<G: Accumulator> sealed::Decides for OdometerGate<G> {
         if !self.further.is_empty() {
             let totals = self.further.iter().zip(price.further());
             self.further = totals
-                .map(|(total, loss)| total.with(loss))
-                .collect::<Result<_, _>>()?;
+                .map(|(total, loss)| Ok(RuleCell::new(total.with(loss)?, G::REENTRANT)))
+                .collect::<Result<_, DenialOf<Self>>>()?;
         }
-        self.neighbours = neighbours;
+        self.neighbours = RuleCell::new(neighbours, G::REENTRANT);
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::engine::{Keeps, Launches, Launching, Locked};
+use super::error::{denied, failed};
 use super::gate::{ChildLossOf, DenialOf, Gate, LaunchErrorOf, PriceOf, Takes, Terms};
 use super::{CompositorMachine, Discipline, Interactive, LaunchError, Ticket};
 use crate::machine::{
@@ -157,9 +158,10 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
         X: Interactive,
     {
-        let (ticket, data) = self.charge(mechanism, &SystemCoins::new().coins())?;
-        let handle = ticket.open(mechanism, data);
-        handle.map_err(|_| LaunchError::Failed)
+        match self.charge(mechanism, &SystemCoins::new().coins()) {
+            Ok((ticket, data)) => ticket.open(mechanism, data).or_else(|_| failed()),
+            Err(denial) => denied(denial),
+        }
     }
 
     /// Launches a non-interactive mechanism and returns its answer.
@@ -167,9 +169,10 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
     /// # Errors
     ///
     /// Why there is no answer; only after [`LaunchError::Failed`] has anything been charged.
-    // The error type is that of every compositor, and is built only if a launch fails.
+    // The error type is that of every compositor, and is built only if a launch fails. Not `#[inline]`:
+    // compiled into its caller, it stores an answer in pieces that are then read as one, and a
+    // processor waits for that.
     #[allow(clippy::result_large_err)]
-    #[inline]
     pub fn release<M>(
         &self,
         mechanism: &M,
@@ -179,9 +182,13 @@ impl<D: ?Sized, G: Gate, R: Relation, X: Discipline> RunningCompositor<D, G, R, 
         G: Takes<M, R>,
     {
         let mut coins = SystemCoins::new();
-        let (ticket, data) = self.charge(mechanism, &coins.coins())?;
-        let answer = ticket.release(mechanism, data, &mut coins.coins());
-        answer.map_err(|_| LaunchError::Failed)
+        match self.charge(mechanism, &coins.coins()) {
+            Ok((ticket, data)) => {
+                let answer = ticket.release(mechanism, data, &mut coins.coins());
+                answer.or_else(|_| failed())
+            }
+            Err(denial) => denied(denial),
+        }
     }
 
     /// [`launch`](Self::launch) for a machine that cannot be sent to another thread: the handle
