@@ -1,6 +1,8 @@
-//! What a tally costs beyond the same statement sent by hand. Both are measured in turns.
+//! What a tally costs beyond the same statement sent by hand. Both are measured in turns, and each comes first
+//! in every other turn.
 //!
-//! On the command line: `sail` or `spark`, and numbers of rows.
+//! On the command line: `sail` or `spark`, numbers of rows, and if need be `only=count`, part of the name of a
+//! plan, and `turns=21`.
 
 #[allow(dead_code)]
 #[path = "../tests/support/mod.rs"]
@@ -134,6 +136,9 @@ fn main() {
         return;
     };
     let rows = arguments.iter().filter_map(|rows| rows.parse::<u64>().ok());
+    let stated = |name| arguments.iter().find_map(|text| text.strip_prefix(name));
+    let only = stated("only=").unwrap_or_default();
+    let stated_turns: Option<usize> = stated("turns=").map(|turns| turns.parse().unwrap());
     let client = sql::client(&server.remote());
     let engine = SparkEngine::open(&server.remote()).unwrap();
     for rows in rows {
@@ -146,19 +151,30 @@ fn main() {
         let open = |schema| engine.parquet(&[path], schema).unwrap();
         let tables = [open(&of_rows), open(&of_people)];
         for (name, plan) in plans(&of_rows, &of_people) {
+            if !name.contains(only) {
+                continue;
+            }
             let table = &tables[usize::from(*plan.schema() != of_rows)];
             let statement = table.statement(&plan).unwrap();
             let by_hand = sql::relation(&statement.text, named(&statement.parameters));
             // What is read first is read for both.
             table.tally(&plan).unwrap();
             let (mut tallied, mut sent) = (vec![], vec![]);
-            for _ in 0..turns(rows) {
-                sent.push(milliseconds(|| {
+            let send = || {
+                milliseconds(|| {
                     sql::ask(&client, OpType::Root(by_hand.clone()));
-                }));
+                })
+            };
+            for turn in 0..stated_turns.unwrap_or_else(|| turns(rows)) {
+                if turn % 2 == 0 {
+                    sent.push(send());
+                }
                 tallied.push(milliseconds(|| {
                     table.tally(&plan).unwrap();
                 }));
+                if turn % 2 == 1 {
+                    sent.push(send());
+                }
             }
             let ((tallied, spread), (sent, other)) = (median(tallied), median(sent));
             let more = 100.0 * (tallied / sent - 1.0);

@@ -9,13 +9,27 @@ use arrow_ipc::reader::StreamReader;
 use queryables::mechanisms::query::Unavailable;
 use spark_connect_proto::execute_plan_response::ArrowBatch;
 
+/// What an engine has answered.
+#[derive(Default)]
+pub(crate) struct Answer {
+    /// Each a stream of Arrow's.
+    pub(crate) parts: Vec<ArrowBatch>,
+    /// Whether it came in more than one stream.
+    pub(crate) is_continued: bool,
+}
+
 /// The parts of an answer, each of which has as many rows as the engine says, and begins where the one
-/// before has ended.
-pub(crate) fn batches(parts: Vec<ArrowBatch>) -> Result<Vec<RecordBatch>, Unavailable> {
+/// before has ended. An engine that does not say where they begin, as Sail, keeps a number of parts for
+/// whoever asks for the rest, and forgets those before: nobody could see that they are missing.
+pub(crate) fn batches(answer: Answer) -> Result<Vec<RecordBatch>, Unavailable> {
     let mut batches = Vec::new();
     let mut rows = 0;
-    for part in parts {
-        if part.start_offset.is_some_and(|start| start != rows) {
+    for part in answer.parts {
+        let follows = match part.start_offset {
+            Some(start) => start == rows,
+            None => !answer.is_continued,
+        };
+        if !follows {
             return Err(Unavailable);
         }
         rows += part.row_count;
@@ -80,20 +94,28 @@ mod tests {
 
     #[test]
     fn parts_of_an_answer_leave_nothing_out() {
-        let rows = |parts: Vec<ArrowBatch>| {
-            let batches = batches(parts)?;
+        let rows_of = |parts, is_continued| {
+            let batches = batches(Answer {
+                parts,
+                is_continued,
+            })?;
             Ok(batches.iter().map(RecordBatch::num_rows).sum::<usize>())
         };
+        let rows = |parts: Vec<ArrowBatch>| rows_of(parts, false);
         assert_eq!(rows(vec![]), Ok(0));
         assert_eq!(rows(vec![part(3, 3, None), part(2, 2, None)]), Ok(5));
         let gapless = vec![part(3, 3, Some(0)), part(2, 2, Some(3))];
-        assert_eq!(rows(gapless), Ok(5));
+        assert_eq!(rows(gapless.clone()), Ok(5));
         // The first, or one in between, is not there; or one comes twice.
         assert_eq!(rows(vec![part(2, 2, Some(3))]), Err(Unavailable));
         let gap = vec![part(3, 3, Some(0)), part(2, 2, Some(4))];
         assert_eq!(rows(gap), Err(Unavailable));
         let twice = vec![part(3, 3, Some(0)), part(3, 3, Some(0))];
         assert_eq!(rows(twice), Err(Unavailable));
+        // Where a stream has ended, nobody sees whether something is missing there.
+        assert_eq!(rows_of(gapless.clone(), true), Ok(5));
+        let unnumbered = vec![part(3, 3, None), part(2, 2, None)];
+        assert_eq!(rows_of(unnumbered, true), Err(Unavailable));
         // Rows are missing, or there are too many.
         assert_eq!(rows(vec![part(3, 4, None)]), Err(Unavailable));
         assert_eq!(rows(vec![part(3, 2, None)]), Err(Unavailable));
@@ -108,7 +130,11 @@ mod tests {
         for length in 0..whole.data.len() {
             let mut cut = whole.clone();
             cut.data.truncate(length);
-            if let Ok(batches) = batches(vec![cut]) {
+            let cut = Answer {
+                parts: vec![cut],
+                is_continued: false,
+            };
+            if let Ok(batches) = batches(cut) {
                 let rows: Vec<usize> = batches.iter().map(RecordBatch::num_rows).collect();
                 assert_eq!(rows, [3], "{length} bytes");
                 complete += 1;

@@ -3,7 +3,7 @@
 use queryables::table::sql::{Dialect, Parameter};
 use queryables::table::{Kind, Value};
 
-/// Apache Spark, and Sail, in sessions in UTC.
+/// Apache Spark, and Sail, in sessions in UTC: elsewhere a statement that reads times fails.
 ///
 /// Dates are days, and times are microseconds: whole numbers compare in the same way everywhere.
 pub(crate) struct Spark;
@@ -30,6 +30,9 @@ impl Dialect for Spark {
     }
 
     /// Adding zero makes -0 zero: Sail compares them as different numbers.
+    ///
+    /// A time without a zone is read in that of the session. A server that was started anew has forgotten
+    /// what the session was told, and Sail calls its sessions as before: so the statement itself asks.
     fn column(&self, column: &str, kind: Kind) -> String {
         match kind {
             Kind::Whole => format!("CAST({column} AS BIGINT)"),
@@ -40,7 +43,10 @@ impl Dialect for Spark {
             Kind::Text => format!("CAST({column} AS STRING)"),
             Kind::Bool => format!("CAST({column} AS BOOLEAN)"),
             Kind::Date => format!("CAST(unix_date(CAST({column} AS DATE)) AS BIGINT)"),
-            Kind::Time => format!("unix_micros(CAST({column} AS TIMESTAMP))"),
+            Kind::Time => format!(
+                "(CASE WHEN current_timezone() = 'UTC' THEN unix_micros(CAST({column} AS TIMESTAMP)) \
+                 ELSE raise_error('not in UTC') END)"
+            ),
         }
     }
 

@@ -7,8 +7,13 @@ const TEXTS: Texts<Spark> = Texts {
     dialect: Spark,
     quote: '`',
     signs: b" `:,()*+-/<=>_.'\"",
-    // The ends of 64 bits.
-    quoted: &["-9223372036854775808", "9223372036854775807"],
+    // The ends of 64 bits, and what is asked of times.
+    quoted: &[
+        "-9223372036854775808",
+        "9223372036854775807",
+        "UTC",
+        "not in UTC",
+    ],
     lists_are_parameters: false,
 };
 

@@ -10,8 +10,9 @@ use spark_connect_core::{
 };
 use spark_connect_proto as proto;
 
-use proto::execute_plan_response::{ArrowBatch, ResponseType};
+use proto::execute_plan_response::ResponseType;
 
+use crate::answer::Answer;
 use crate::bind::relation;
 
 /// A session. Its connection is made when it is first used, and made again where it was lost.
@@ -23,6 +24,14 @@ pub(crate) struct Session {
 
 /// How long to wait for an answer that takes no work.
 const PROMPT: Duration = Duration::from_secs(10);
+
+/// What a session is told, whatever the server or another client of the session has said.
+const SETTINGS: [(&str, &str); 3] = [
+    ("spark.sql.session.timeZone", "UTC"),
+    // What cannot be read is an error. Spark can be told to leave it out.
+    ("spark.sql.files.ignoreCorruptFiles", "false"),
+    ("spark.sql.files.ignoreMissingFiles", "false"),
+];
 
 /// How long to wait before a stream is continued that has brought nothing.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -39,11 +48,11 @@ impl Session {
         })
     }
 
-    /// One round trip: whether the engine answers. Times are read in UTC from then on.
+    /// One round trip: whether the engine answers. The session has its settings from then on.
     ///
-    /// The name that the engine has given to the session, if it gives any: an engine that was started anew
-    /// gives another one, and does not know about times. So each statement is preceded by this, and its
-    /// answer must have the same name.
+    /// Spark names the session, and gives another name after it was started anew, when the settings are
+    /// forgotten. So each statement is preceded by this, and its answer must have the same name. Sail gives
+    /// the same name always: there a statement fails where a forgotten setting would change its answer.
     ///
     /// An engine closes sessions that nobody has used for a while. Then there is a new one.
     pub(crate) fn prepare(&self) -> Result<Prepared, String> {
@@ -57,11 +66,11 @@ impl Session {
 
     fn prepare_within(&self, limit: Duration) -> Result<Prepared, String> {
         let client = self.client();
-        match in_utc(&client, limit) {
+        match configure(&client, limit) {
             Err(error) if error.contains("SESSION_CLOSED") && !self.is_named => {
                 let new = Arc::new(client.with_new_session_id());
                 *self.client.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&new);
-                let server = in_utc(&new, limit)?;
+                let server = configure(&new, limit)?;
                 Ok(Prepared {
                     client: new,
                     server,
@@ -108,15 +117,10 @@ impl Prepared {
         }
     }
 
-    /// What a statement answers: parts of it, each a stream of Arrow's. It is an error if the engine does
-    /// not say that these are all of them.
+    /// What a statement answers. It is an error if the engine does not say that this is all of it.
     ///
     /// After `limit` the engine is told to stop this statement, and nothing is waited for.
-    pub(crate) fn query(
-        &self,
-        statement: &Statement,
-        limit: Duration,
-    ) -> Result<Vec<ArrowBatch>, String> {
+    pub(crate) fn query(&self, statement: &Statement, limit: Duration) -> Result<Answer, String> {
         let execution = Execution::new(proto::ExecutePlanRequest {
             session_id: self.client.session_id().to_owned(),
             user_context: Some(user(&self.client)),
@@ -139,8 +143,8 @@ impl Prepared {
 
     /// A stream that ends may not be the whole answer, however orderly it ends: an engine ends one after
     /// some minutes or bytes, and expects to be asked for the rest. The whole is there when it says so.
-    async fn answered(&self, execution: &Execution) -> Result<Vec<ArrowBatch>, SparkError> {
-        let mut batches = Vec::new();
+    async fn answered(&self, execution: &Execution) -> Result<Answer, SparkError> {
+        let mut answer = Answer::default();
         let request = execution.request().clone();
         let mut stream = self.client.execute_plan(request).await?;
         let mut is_empty = true;
@@ -153,6 +157,7 @@ impl Prepared {
                 is_empty = true;
                 let rest = execution.create_reattach_request().await;
                 stream = self.client.reattach_execute(rest).await?;
+                answer.is_continued = true;
                 continue;
             };
             if message.server_side_session_id != self.server {
@@ -161,22 +166,22 @@ impl Prepared {
             is_empty = false;
             execution.set_last_response_id(&message).await;
             match message.response_type {
-                Some(ResponseType::ArrowBatch(batch)) => batches.push(batch),
-                Some(ResponseType::ResultComplete(_)) => return Ok(batches),
+                Some(ResponseType::ArrowBatch(batch)) => answer.parts.push(batch),
+                Some(ResponseType::ResultComplete(_)) => return Ok(answer),
                 _ => {}
             }
         }
     }
 }
 
-/// Has the session read times in UTC; how the engine calls the session.
-fn in_utc(client: &SparkConnectClient, limit: Duration) -> Result<String, String> {
-    let zone = proto::KeyValue {
-        key: "spark.sql.session.timeZone".to_owned(),
-        value: Some("UTC".to_owned()),
-    };
+/// Tells the session its settings; how the engine calls the session.
+fn configure(client: &SparkConnectClient, limit: Duration) -> Result<String, String> {
+    let pairs = SETTINGS.map(|(key, value)| proto::KeyValue {
+        key: key.to_owned(),
+        value: Some(value.to_owned()),
+    });
     let set = proto::config_request::Set {
-        pairs: vec![zone],
+        pairs: pairs.to_vec(),
         ..proto::config_request::Set::default()
     };
     let operation = proto::config_request::Operation {

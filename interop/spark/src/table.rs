@@ -136,11 +136,11 @@ pub(crate) fn tally_from(
     limit: Duration,
 ) -> Result<Vec<i128>, Unavailable> {
     let statement = Statement::tally(&Spark, from, schema, plan).map_err(|_| Unavailable)?;
-    let parts = session
+    let answer = session
         .prepare()
         .and_then(|ready| ready.query(&statement, limit));
     let mut rows = Vec::new();
-    for batch in batches(parts.map_err(|_| Unavailable)?)? {
+    for batch in batches(answer.map_err(|_| Unavailable)?)? {
         let (place, totals) = batch.columns().split_first().ok_or(Unavailable)?;
         for row in 0..batch.num_rows() {
             let totals = totals.iter().map(|total| text(total, row));
@@ -167,9 +167,9 @@ impl Table for SparkTable {
         let statement = Statement::tally_keys(&Spark, from, &self.schema, condition, column);
         let statement = statement.map_err(|_| Unavailable)?;
         let ready = self.session.prepare();
-        let parts = ready.and_then(|ready| ready.query(&statement, self.limit));
+        let answer = ready.and_then(|ready| ready.query(&statement, self.limit));
         let mut keys = Vec::new();
-        for batch in batches(parts.map_err(|_| Unavailable)?)? {
+        for batch in batches(answer.map_err(|_| Unavailable)?)? {
             let [key, people] = batch.columns() else {
                 return Err(Unavailable);
             };

@@ -114,6 +114,11 @@ impl<T: Table + ?Sized> CountsBy<T, Value> for TableKeys {
         // An engine has an order of its own, which may depend on where rows are.
         counts
             .sort_by(|(one, _), (other, _)| one.order(other).unwrap_or(std::cmp::Ordering::Equal));
-        Ok(counts)
+        // An answer that came twice: a key would have noise twice for one charge.
+        if counts.is_sorted_by(|(one, _), (other, _)| one != other) {
+            Ok(counts)
+        } else {
+            Err(Unavailable)
+        }
     }
 }

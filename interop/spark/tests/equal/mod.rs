@@ -5,6 +5,7 @@ use queryables::table::{Kind, RowTable, Schema, Table};
 use queryables_spark::{SparkEngine, SparkTable};
 use tables::{Draw, Row, change_is_bounded, people};
 
+use crate::settings;
 use crate::support::{self, Server, rows, sql};
 
 const PLANS: u64 = 10;
@@ -52,6 +53,7 @@ pub fn compare(server: &Server, engine: &SparkEngine, plans: u64) {
             &format!("drawn{seed}"),
             seed % 3,
         );
+        settings::change(server, seed % 2 == 1);
         let reference = RowTable::new(&schema, drawn.clone()).unwrap();
         let plans: Vec<_> = (0..PLANS).map(|_| draw.plan(&schema)).collect();
         let mut before = Vec::new();

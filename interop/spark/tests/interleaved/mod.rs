@@ -12,9 +12,7 @@ mod example;
 /// Each answer is compared with what is in the rows: 15 000 people, of whom 7 131 have a visit of 20 hours or
 /// less, 8 616 one of 25 or less, and all a longer one; 375 in each state. The noise of a count has scale
 /// 2, and that of the searches at most 16: what is asserted fails with a probability below 10⁻⁹.
-pub fn a_search_and_a_sparse_vector_are_interleaved(server: &Server) {
-    let visits = Visits::new(server);
-    let engine = SparkEngine::open(&server.remote()).unwrap();
+pub fn a_search_and_a_sparse_vector_are_interleaved(visits: &Visits, engine: &SparkEngine) {
     let table = engine.parquet(&[visits.path()], &visits.schema).unwrap();
     let found = example::ask(table).unwrap();
     assert_eq!(found.spent, "2".parse().unwrap());
@@ -29,6 +27,7 @@ pub fn a_search_and_a_sparse_vector_are_interleaved(server: &Server) {
 #[test]
 fn a_search_and_a_sparse_vector_are_interleaved_on_sail() {
     if let Some(server) = Server::new(Kind::Sail) {
-        a_search_and_a_sparse_vector_are_interleaved(&server);
+        let engine = SparkEngine::open(&server.remote()).unwrap();
+        a_search_and_a_sparse_vector_are_interleaved(&Visits::new(&server), &engine);
     }
 }

@@ -22,12 +22,43 @@ struct Came {
     unavailable: AtomicU64,
 }
 
+/// An engine whose connection the test sees.
+pub struct Asked {
+    pub visits: Visits,
+    pub proxy: Proxy,
+    pub engine: SparkEngine,
+}
+
+impl Asked {
+    pub fn new(server: &Server) -> Self {
+        let proxy = Proxy::new(server.port());
+        let engine = SparkEngine::open(&proxy.remote()).unwrap();
+        Self {
+            visits: Visits::new(server),
+            proxy,
+            engine,
+        }
+    }
+
+    /// Its session, for another client.
+    pub fn session(&self, server: &Server) -> String {
+        format!("{}/;session_id={}", server.remote(), self.proxy.session())
+    }
+}
+
 /// Tallies until this number of kills was made, each after the server has said something a few times more.
 /// Every other launch is held against the budget.
-fn ask_while(server: &mut Server, kills: u64, kill: impl Fn(&mut Server, u64) -> bool) -> Came {
-    let visits = Visits::new(server);
-    let proxy = Proxy::new(server.port());
-    let engine = SparkEngine::open(&proxy.remote()).unwrap();
+fn ask_while(
+    server: &mut Server,
+    asked: &Asked,
+    kills: u64,
+    kill: impl Fn(&mut Server, u64) -> bool,
+) -> Came {
+    let Asked {
+        visits,
+        proxy,
+        engine,
+    } = asked;
     let open = || engine.parquet(&[visits.path()], &visits.schema).unwrap();
     let (table, asked) = (open(), Arc::new(open()));
     let filter = Filter::concurrent(PureDp, epsilon!(100000));
@@ -87,15 +118,16 @@ fn kill_executor(server: &mut Server, number: u64) -> bool {
 /// been, or the kills say nothing.
 fn sail_is_killed(kills: u64) {
     if let Some(mut server) = Server::new(Kind::Sail) {
-        let came = ask_while(&mut server, kills, kill_server);
+        let asked = Asked::new(&server);
+        let came = ask_while(&mut server, &asked, kills, kill_server);
         println!("Sail: {kills} kills, {came:?}");
         assert!(came.unavailable.into_inner() > 0);
         assert!(came.right.into_inner() > 0);
     }
 }
 
-pub fn executors_are_killed(server: &mut Server, kills: u64) {
-    let came = ask_while(server, kills, kill_executor);
+pub fn executors_are_killed(server: &mut Server, asked: &Asked, kills: u64) {
+    let came = ask_while(server, asked, kills, kill_executor);
     // On a slow machine all kills may fall into one tally. The one after them is right (`ask_while`).
     println!("Spark: {kills} executors killed, {came:?}");
 }
@@ -115,8 +147,9 @@ fn tallies_of_sail_are_right_or_unavailable_while_it_is_killed_60_times() {
 #[ignore = "takes minutes: the command is in CONTRIBUTING.md"]
 fn tallies_of_spark_are_right_or_unavailable_while_it_is_killed_40_times() {
     if let Some(mut server) = Server::new(Kind::Spark) {
-        executors_are_killed(&mut server, 34);
-        let came = ask_while(&mut server, 6, kill_server);
+        let asked = Asked::new(&server);
+        executors_are_killed(&mut server, &asked, 34);
+        let came = ask_while(&mut server, &asked, 6, kill_server);
         println!("Spark: 6 kills, {came:?}");
     }
 }
@@ -145,9 +178,7 @@ fn an_engine_that_is_gone_is_noticed_before_the_charge() {
 }
 
 /// What takes too long is given up; the session goes on.
-pub fn a_tally_that_takes_too_long_is_unavailable(server: &Server) {
-    let visits = Visits::new(server);
-    let engine = SparkEngine::open(&server.remote()).unwrap();
+pub fn a_tally_that_takes_too_long_is_unavailable(visits: &Visits, engine: &SparkEngine) {
     let open = || engine.parquet(&[visits.path()], &visits.schema).unwrap();
     let (table, late) = (open(), open().with_time_limit(Duration::from_millis(1)));
     for _ in 0..3 {
@@ -161,6 +192,7 @@ pub fn a_tally_that_takes_too_long_is_unavailable(server: &Server) {
 #[test]
 fn a_tally_of_sail_that_takes_too_long_is_unavailable() {
     if let Some(server) = Server::new(Kind::Sail) {
-        a_tally_that_takes_too_long_is_unavailable(&server);
+        let engine = SparkEngine::open(&server.remote()).unwrap();
+        a_tally_that_takes_too_long_is_unavailable(&Visits::new(&server), &engine);
     }
 }

@@ -15,8 +15,8 @@ const NAMES: [[&str; 4]; 5] = [
     ["a_1", "'", "\"; DROP TABLE \"", "é\\"],
 ];
 
-pub fn names_are_quoted(server: &Server) {
-    let engine = SparkEngine::open(&server.session()).unwrap();
+/// The engine is asked in the session of the server, where tables are made.
+pub fn names_are_quoted(server: &Server, engine: &SparkEngine) {
     for (seed, [name, person, number, text]) in (0..).zip(NAMES) {
         let mut draw = Draw::new(seed);
         let columns = [
@@ -48,8 +48,7 @@ pub fn names_are_quoted(server: &Server) {
 
 /// Two columns whose names differ in case: neither is taken for the other, and an engine that does not tell
 /// them apart says so when the table is opened, and not after a charge.
-pub fn names_that_differ_in_case_are_not_mixed_up(server: &Server) {
-    let engine = SparkEngine::open(&server.session()).unwrap();
+pub fn names_that_differ_in_case_are_not_mixed_up(server: &Server, engine: &SparkEngine) {
     for order in [["id", "ID"], ["ID", "id"]] {
         let both = order.map(|name| Column::new(name, Kind::Whole));
         let both = Schema::of_rows(both).unwrap();
@@ -78,7 +77,8 @@ pub fn names_that_differ_in_case_are_not_mixed_up(server: &Server) {
 #[test]
 fn names_are_quoted_in_what_sail_is_sent() {
     if let Some(server) = Server::new(Engine::Sail) {
-        names_are_quoted(&server);
-        names_that_differ_in_case_are_not_mixed_up(&server);
+        let engine = SparkEngine::open(&server.session()).unwrap();
+        names_are_quoted(&server, &engine);
+        names_that_differ_in_case_are_not_mixed_up(&server, &engine);
     }
 }

@@ -7,8 +7,7 @@ use crate::support::proxy::Proxy;
 use crate::support::{Kind, Server};
 
 /// Without canaries an engine would be used that rounds otherwise.
-pub fn an_engine_is_opened_if_it_computes_what_it_should(server: &Server) {
-    assert_eq!(SparkEngine::open(&server.remote()).map(drop), Ok(()));
+pub fn an_engine_that_computes_something_else_is_not_opened(server: &Server) {
     let proxy = Proxy::new(server.port());
     proxy.replace("FLOOR(", "ROUND(");
     let canary = "missing values";
@@ -27,7 +26,7 @@ pub fn an_engine_is_opened_if_it_computes_what_it_should(server: &Server) {
 #[test]
 fn sail_is_refused_if_a_canary_differs() {
     if let Some(server) = Server::new(Kind::Sail) {
-        an_engine_is_opened_if_it_computes_what_it_should(&server);
+        an_engine_that_computes_something_else_is_not_opened(&server);
     }
 }
 

@@ -194,7 +194,10 @@ fn start(kind: Kind, programs: &Path, folder: &Path, port: u16, settings: &[Stri
                 "spark.ui.enabled=false",
                 "spark.sql.ansi.enabled=true",
                 // Small tables.
-                "spark.sql.shuffle.partitions=4",
+                "spark.sql.shuffle.partitions=2",
+                // Compiled once, and not again while the test runs.
+                "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+                "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
                 // Executors are killed here.
                 "spark.deploy.maxExecutorRetries=-1",
                 "spark.task.maxFailures=100",

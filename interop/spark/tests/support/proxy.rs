@@ -74,6 +74,11 @@ impl Proxy {
         self.passed.count().instead = Some((said.as_bytes(), other.as_bytes()));
     }
 
+    /// Says again what it is told.
+    pub fn replace_nothing(&self) {
+        self.passed.count().instead = None;
+    }
+
     /// The session of the first client.
     pub fn session(&self) -> String {
         self.passed.count().session.clone().unwrap()

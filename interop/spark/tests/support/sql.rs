@@ -45,6 +45,11 @@ pub fn client(remote: &str) -> SparkConnectClient {
     block_on(SparkConnectClient::connect(&builder)).unwrap()
 }
 
+/// Sets something in a session.
+pub fn set(remote: &str, key: &str, value: &str) {
+    block_on(client(remote).set_config(key, value)).unwrap();
+}
+
 /// Ends a session, as a server does with one that nobody has used for an hour.
 pub fn close(remote: &str, session: &str) {
     let client = client(&format!("{remote}/;session_id={session}"));

@@ -11,7 +11,7 @@ use crate::machine::{Machine, Mechanism, NotPrivateSeededCoins, PublicMetadata};
 use crate::mechanisms::query::Unavailable;
 use crate::mechanisms::table::Cells;
 use crate::mechanisms::{
-    AboveThreshold, Accuracy, Choice, CountScores, ExponentialMechanism, MechanismError,
+    AboveThreshold, Accuracy, Choice, CountScores, CountsBy, ExponentialMechanism, MechanismError,
     MultiplicativeWeights, NoisyMax, Priced, QueryAnswerer, QueryExt, sensitivity_between,
 };
 use crate::prelude::*;
@@ -130,6 +130,46 @@ fn one_person_changes_the_count_of_one_key_by_one() {
         let grown = with.iter().filter(|key| !without.contains(key)).count();
         assert_eq!(grown, usize::from(has_key), "{states:?}");
     }
+}
+
+/// An answer that was sent again after its stream had ended.
+struct Repeated(Arc<RowTable>);
+
+impl PublicMetadata for Repeated {
+    type Metadata = Schema;
+
+    fn metadata(&self) -> &Schema {
+        self.0.metadata()
+    }
+}
+
+impl Table for Repeated {
+    fn schema(&self) -> &Schema {
+        self.0.schema()
+    }
+
+    fn tally(&self, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
+        self.0.tally(plan)
+    }
+
+    fn tally_keys(
+        &self,
+        condition: Option<&Condition>,
+        column: &str,
+    ) -> Result<Vec<(Value, u64)>, Unavailable> {
+        let keys = self.0.tally_keys(condition, column)?;
+        Ok([keys.clone(), keys].concat())
+    }
+}
+
+/// It would be released twice, with noise of its own each time.
+#[test]
+fn a_key_that_comes_twice_is_no_answer() {
+    let schema = schema();
+    let table = table_of(&schema, &VISITS);
+    let keys = schema.count().keys("state").unwrap();
+    assert!(keys.counts(&*table).unwrap().len() > 1);
+    assert_eq!(keys.counts(&Repeated(table)), Err(Unavailable));
 }
 
 #[test]
