@@ -215,3 +215,22 @@ pub struct Astray;
     let noticed = ["nothing", "Drawn", "PARAMETER", "Astray"].map(|name| format!("mod.rs: {name}"));
     assert_eq!(without(&files), noticed);
 }
+
+/// Lines of code, without comments and empty lines.
+#[test]
+fn examples_on_tables_are_short_enough_to_copy() {
+    for (name, most) in [
+        ("census", 50),
+        ("means_by_state", 25),
+        ("parquet_by_group", 25),
+        ("quantiles_and_keys", 25),
+    ] {
+        let path = root().join(format!("interop/arrow/examples/{name}.rs"));
+        let text = fs::read_to_string(path).unwrap();
+        let lines = text.lines().map(str::trim);
+        let lines = lines
+            .filter(|line| !line.is_empty() && !line.starts_with("//"))
+            .count();
+        assert!(lines <= most, "{name}: {lines}");
+    }
+}
