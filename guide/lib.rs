@@ -89,6 +89,54 @@ mod tests {
         }
     }
 
+    /// An attribute of an SVG element, in quotes of either kind.
+    fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+        let (_, rest) = element.split_once(&format!(" {name}="))?;
+        rest.split(['\'', '"']).nth(1)
+    }
+
+    /// The labels of a picture that reach beyond its left or right edge. A letter of DejaVu Sans, a wide font
+    /// that browsers take for `sans-serif`, is about 0.55 of its height wide.
+    fn cut_off(picture: &str) -> Vec<&str> {
+        let number = |element: &str, name: &str, default: f64| {
+            attribute(element, name).map_or(default, |text| text.parse::<f64>().unwrap())
+        };
+        let (head, _) = picture.split_once('>').unwrap();
+        let edge = attribute(head, "viewBox").unwrap().split(' ').nth(2);
+        let edge: f64 = edge.unwrap().parse().unwrap();
+        let common = number(head, "font-size", 16.0);
+        let labels = picture.split("<text").skip(1).filter_map(|element| {
+            let (attributes, rest) = element.split_once('>')?;
+            let (label, _) = rest.split_once("</text>")?;
+            let letters = f64::from(u32::try_from(label.chars().count()).unwrap());
+            let width = 0.55 * number(attributes, "font-size", common) * letters;
+            let left = number(attributes, "x", 0.0)
+                - match attribute(attributes, "text-anchor") {
+                    Some("middle") => width / 2.0,
+                    Some("end") => width,
+                    _ => 0.0,
+                };
+            (left < 0.0 || left + width > edge).then_some(label)
+        });
+        labels.collect()
+    }
+
+    #[test]
+    fn no_label_of_a_picture_is_cut_off() {
+        let long =
+            "<svg viewBox='0 0 100 9' font-size='10'><text x='50' y='9'>ten letters</text></svg>";
+        assert_eq!(cut_off(long), ["ten letters"]);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/figures");
+        let pictures: Vec<_> = fs::read_dir(folder).unwrap().collect();
+        assert!(pictures.len() >= 7);
+        for picture in pictures {
+            let path = picture.unwrap().path();
+            let picture = fs::read_to_string(&path).unwrap();
+            assert!(picture.contains("<text"), "{path:?}");
+            assert_eq!(cut_off(&picture), [""; 0], "{path:?}");
+        }
+    }
+
     /// A hundred words a minute, for a second language and for trying things out. A line of code takes as
     /// long as ten words.
     #[test]

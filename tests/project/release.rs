@@ -90,6 +90,10 @@ fn pages_and_manifests_say_the_same_versions() {
         ("README.md", format!("{rust} or later")),
         ("guide/src/before.md", format!("Rust {rust} or later")),
         ("guide/src/before.md", format!("queryables = \"{short}\"")),
+        (
+            "interop/opendp/src/lib.rs",
+            format!("queryables = \"{short}\"\n//! queryables-opendp = \"{short}\""),
+        ),
         ("CITATION.cff", format!("version: {version}")),
         ("CHANGELOG.md", version.to_owned()),
     ] {

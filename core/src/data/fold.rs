@@ -54,6 +54,11 @@ use super::pass::CHUNK;
 /// answers.fold(&vec![0b_101, 0b_100], &mut counts);
 /// assert_eq!(counts.0, [1, 0, 2, 0, 0, 0, 0, 0]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "let the closure return an `i64`, an `f64`, a `bool` or a `usize`: `{Self}` is not the value of an attribute",
+    label = "convert it: `i64::from(…)`, `f64::from(…)`",
+    note = "for a type of your own, implement `queryables::data::Value`"
+)]
 pub trait Value: Sized + 'static {
     /// The value of a record if reading it panics.
     const UNREADABLE: Self;

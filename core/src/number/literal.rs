@@ -115,7 +115,7 @@ impl<U: Unit> Quantity<U> {
         while power > 0 && units > 0 {
             units = match units.checked_mul(10) {
                 Some(units) => units,
-                None => panic!("write a smaller number: this one cannot be held"),
+                None => panic!("{}", U::TOO_LARGE),
             };
             power -= 1;
         }
@@ -127,7 +127,7 @@ impl<U: Unit> Quantity<U> {
             power += 1;
         }
         if units > U::LARGEST {
-            panic!("write a smaller number: this one cannot be held");
+            panic!("{}", U::TOO_LARGE);
         }
         match U::GREATER_THAN {
             Some((floor, _)) if units <= floor => {
@@ -192,7 +192,19 @@ mod tests {
     #[test]
     #[should_panic(expected = "write a smaller number: this one cannot be held")]
     fn what_is_too_large_is_refused() {
+        let _ = Epsilon::literal("1e12");
+    }
+
+    #[test]
+    #[should_panic(expected = "write a number of at most 1: a δ is a probability")]
+    fn a_delta_above_one_is_refused() {
         let _ = Delta::literal("1.1");
+    }
+
+    #[test]
+    #[should_panic(expected = "write a number below 1: a confidence of 95 % is 0.95")]
+    fn a_confidence_in_percent_is_refused() {
+        let _ = Confidence::literal("95");
     }
 
     #[test]

@@ -163,7 +163,8 @@ pub trait Additive: Measure {
     note = "a compositor launches mechanisms whose loss is proved under its own measure and \
             neighbouring relation",
     note = "stated under a stronger measure? wrap it: `Restated::new(PureDp, mechanism)`",
-    note = "stated under another neighbouring relation? losses do not carry over: state it again",
+    note = "stated under another neighbouring relation? losses do not carry over: state it again, or start \
+            the compositor under that relation, with `.under(relation)`",
     note = "an odometer has no bound and so no loss: cap it first, with `Odometer::capped`"
 )]
 pub trait Private<Me: Measure, R: Relation> {

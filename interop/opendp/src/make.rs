@@ -11,7 +11,8 @@ use queryables_core::machine::{Mechanism, guarded};
 use queryables_core::privacy::{Private, UnknownLoss};
 use queryables_core::queryable::{HandleOf, IntoHandle, Scope, start_under};
 
-/// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle.
+/// An OpenDP measurement that starts a mechanism `M` of this crate and emits its handle: made by
+/// [`make_interactive`], of which [the crate](crate) has an example.
 pub type Embedded<DI, MI, Me, M> =
     Measurement<DI, MI, <Me as Embeddable>::OpenDp, HandleOf<M, InDomain<DI>>>;
 

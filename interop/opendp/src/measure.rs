@@ -109,7 +109,8 @@ fn at_order(curve: &Function<f64, f64>, order: Order) -> Result<Epsilon, Unknown
     })?)
 }
 
-/// A measure of this crate whose mechanisms can be composed inside OpenDP.
+/// A measure of this crate whose mechanisms can be composed inside OpenDP
+/// ([`make_interactive`](crate::make_interactive); an example is in [the crate](crate)).
 ///
 /// Approximate zCDP is not one: OpenDP would have to freeze what it has composed before, and it can
 /// freeze only its own queryables, not the handles of this crate.

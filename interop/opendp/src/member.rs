@@ -37,8 +37,8 @@ pub struct InDomain<DI: Domain> {
     value: DI::Carrier,
 }
 
-/// The data is not in the domain. Show this to the data holder only: it says something about the
-/// data.
+/// The data is not in the domain of an [`InDomain`]. Show this to the data holder only: it says something
+/// about the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[error("the data is not a member of the domain")]
 pub struct NotInDomain;

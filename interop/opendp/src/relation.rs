@@ -71,7 +71,7 @@ pub trait Within<DI: Domain, MI: Metric>: Relation {
 }
 
 /// A relation under which a distance in an OpenDP metric bounds the number of steps: what is needed
-/// to hand a mechanism of this crate to OpenDP.
+/// to hand a mechanism of this crate to OpenDP, as in the example of [the crate](crate).
 ///
 /// | relation | metric, on vectors | steps |
 /// |---|---|---|

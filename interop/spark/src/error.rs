@@ -3,7 +3,8 @@
 use queryables::table::{CanaryError, Kind};
 use thiserror::Error;
 
-/// Why an engine or a table is not opened. It is for the curator, and says what the engine says.
+/// Why an engine or a table is not opened ([the crate](crate) has an example). It is for the curator, and
+/// says what the engine says.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OpenError {

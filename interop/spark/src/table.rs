@@ -15,7 +15,8 @@ use crate::dialect::Spark;
 use crate::error::OpenError;
 use crate::session::Session;
 
-/// A table of a [`SparkEngine`](crate::SparkEngine). The engine adds up; noise is drawn here.
+/// A table of a [`SparkEngine`](crate::SparkEngine), as in the example of [the crate](crate). The engine adds
+/// up; noise is drawn here.
 ///
 /// Each tally is one statement. **The curator promises that the rows do not change** while the table is
 /// open.

@@ -32,5 +32,5 @@ fn main() {
 //~ launch a mechanism that states a loss under … for neighbours under …: … does not
 //~ a compositor launches mechanisms whose loss is proved under its own measure and neighbouring relation
 //~ stated under a stronger measure? wrap it: `Restated::new(PureDp, mechanism)`
-//~ stated under another neighbouring relation? losses do not carry over: state it again
+//~ stated under another neighbouring relation? losses do not carry over: state it again, or start the compositor under that relation, with `.under(relation)`
 //~ an odometer has no bound and so no loss: cap it first, with `Odometer::capped`

@@ -49,6 +49,9 @@ pub trait Unit: sealed::Sealed + 'static {
     /// The largest value, for messages.
     #[doc(hidden)]
     const LARGEST_TEXT: &'static str;
+    /// What to do about a literal that is larger.
+    #[doc(hidden)]
+    const TOO_LARGE: &'static str = "write a smaller number: this one cannot be held";
     /// A value must be greater than this number of units, if there is such a limit.
     #[doc(hidden)]
     const GREATER_THAN: Option<(u128, &'static str)> = None;

@@ -38,6 +38,7 @@ impl Unit for Delta {
     const DECIMALS: u32 = 38;
     const LARGEST: u128 = 10_u128.pow(38);
     const LARGEST_TEXT: &'static str = "1";
+    const TOO_LARGE: &'static str = "write a number of at most 1: a δ is a probability";
 }
 
 /// The probability with which a statement holds: below one, because noise has no end.
@@ -51,6 +52,7 @@ impl Unit for Confidence {
     const DECIMALS: u32 = 38;
     const LARGEST: u128 = 10_u128.pow(38) - 1;
     const LARGEST_TEXT: &'static str = "1 - 1e-38 (write 0.95 for 95 %)";
+    const TOO_LARGE: &'static str = "write a number below 1: a confidence of 95 % is 0.95";
     const GREATER_THAN: Option<(u128, &'static str)> = Some((0, "0"));
     const SHORTENED: Shortened = Shortened::Down;
 }

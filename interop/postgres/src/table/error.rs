@@ -3,7 +3,8 @@
 use queryables::table::{CanaryError, Kind};
 use thiserror::Error;
 
-/// Why a table is not opened. It is for the curator, and says what the server says.
+/// Why a table is not opened, by [`PostgresTable`](crate::PostgresTable). It is for the curator, and says
+/// what the server says.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OpenTableError {
