@@ -39,8 +39,8 @@ impl Opened {
         }
     }
 
-    /// The length, without the times: Linux writes those of a file anew after each time that somebody has
-    /// asked for them, with each page.
+    /// The length, without the times of the file: since Linux 6.13 (multigrain timestamps), once somebody has
+    /// asked for them, the next page that is written costs an update of the inode.
     pub(super) fn length(&self) -> io::Result<u64> {
         (&self.file).seek(SeekFrom::End(0))
     }
