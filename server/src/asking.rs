@@ -86,7 +86,7 @@ where
         mechanism,
         description,
     };
-    Stated(BoxedMechanism::new(AnyMeasure, asking))
+    Stated::new(BoxedMechanism::new(AnyMeasure, asking))
 }
 
 impl<M: Mechanism<dyn Table>> Mechanism<dyn Table> for Asking<M> {

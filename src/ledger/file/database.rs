@@ -38,7 +38,7 @@ impl Guarded {
             ErrorKind::AlreadyExists => StoreError::AlreadyExists,
             _ => failed(error),
         })?;
-        let opened = Arc::new(Opened { place, file });
+        let opened = Arc::new(Opened::new(place, file).map_err(failed)?);
         let database = built(&opened)?;
         Ok(Self {
             opened,
@@ -53,7 +53,7 @@ impl Guarded {
         let place = Place::taken(path)?;
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = file.map_err(not_found)?;
-        let opened = Arc::new(Opened { place, file });
+        let opened = Arc::new(Opened::new(place, file).map_err(failed)?);
         let database = checked(&opened)?;
         Ok(Self {
             opened,
@@ -90,7 +90,7 @@ impl Guarded {
         self.with(|database| read(&database.begin_read()?))
     }
 
-    /// One transaction, one sync.
+    /// One transaction, which is durable after this, and in the file that the path leads to.
     pub(super) fn write<T>(
         &self,
         write: impl FnOnce(&WriteTransaction) -> Result<T, FileError>,
@@ -102,6 +102,7 @@ impl Guarded {
             transaction.set_two_phase_commit(true);
             let written = write(&transaction)?;
             transaction.commit()?;
+            self.opened.in_place()?;
             Ok(written)
         })
     }
@@ -136,7 +137,7 @@ fn built(opened: &Arc<Opened>) -> Result<Database, StoreError> {
 /// A database that is there and whole: every checksum of the file is compared.
 fn checked(opened: &Arc<Opened>) -> Result<Database, StoreError> {
     // redb would make a new one of it: all of the budget could be spent again.
-    if opened.file.metadata().map_err(failed)?.len() == 0 {
+    if opened.length().map_err(failed)? == 0 {
         return Err(damaged("the file"));
     }
     let mut database = built(opened)?;
@@ -194,14 +195,7 @@ impl<E: Into<redb::Error>> From<E> for FileError {
             | redb::Error::TableDoesNotExist(_)
             | redb::Error::TableExists(_)
             | redb::Error::TableAlreadyOpen(..) => damaged("the file"),
-            redb::Error::Io(error) => {
-                let inner = error.get_ref();
-                match inner.and_then(|inner| inner.downcast_ref::<StoreError>()) {
-                    Some(own) => own.clone(),
-                    None if is_of_a_damaged_file(&error) => damaged("the file"),
-                    None => StoreError::Unavailable(redb::Error::Io(error).to_string()),
-                }
-            }
+            redb::Error::Io(error) if is_of_a_damaged_file(&error) => damaged("the file"),
             other => StoreError::Unavailable(other.to_string()),
         })
     }

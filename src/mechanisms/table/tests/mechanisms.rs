@@ -144,10 +144,6 @@ impl PublicMetadata for Repeated {
 }
 
 impl Table for Repeated {
-    fn schema(&self) -> &Schema {
-        self.0.schema()
-    }
-
     fn tally(&self, plan: &Plan) -> Result<Vec<i128>, Unavailable> {
         self.0.tally(plan)
     }
