@@ -87,7 +87,7 @@ where
         mechanism,
         description,
     };
-    Stated(BoxedMechanism::new(AnyMeasure, asking))
+    Stated::new(BoxedMechanism::new(AnyMeasure, asking))
 }
 
 impl<M: Mechanism<Data>> Mechanism<Data> for Asking<M> {

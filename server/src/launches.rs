@@ -28,7 +28,7 @@ impl Service {
             return Err(Code::Failed.into());
         };
         let cost = place.cost(&ready)?;
-        let question = ready.launch.describe().to_string();
+        let question = ready.launch.description().to_string();
         let decided = place.seat.release(key, mechanism);
         self.log(analyst, place, &question, &cost, &decided);
         let answer = decided?;
@@ -61,7 +61,7 @@ impl Service {
         let Launch::Open(mechanism) = &ready.launch else {
             return Err(Code::Failed.into());
         };
-        let description = ready.launch.describe().to_string();
+        let description = ready.launch.description().to_string();
         let cost = place.cost(&ready)?;
         let known = key.and_then(|key| {
             let launched = (place.name.clone(), key.to_owned());

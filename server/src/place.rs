@@ -47,7 +47,7 @@ impl Place {
     pub fn preview(&self, analyst: &Analyst, ready: &Ready) -> Result<Preview, Problem> {
         self.reachable()?;
         let left = self.seat.launches_left(&ready.launch)?;
-        let question = ready.launch.describe().to_string();
+        let question = ready.launch.description().to_string();
         Ok(Preview {
             cost: self.seat.cost(&ready.launch)?.loss,
             launches_left: left.certainly(),

@@ -25,7 +25,21 @@ use crate::problem::{Code, Problem, Refused};
 use crate::rule::{Rule, each_rule};
 
 /// A mechanism whose type is erased, and which every measure prices by what it states.
-pub struct Stated<M>(pub M);
+pub struct Stated<M> {
+    mechanism: M,
+    /// Said once: the log, the ledger and the reply each ask for it.
+    description: Description,
+}
+
+impl<M: Mechanism<Data>> Stated<M> {
+    pub fn new(mechanism: M) -> Self {
+        let description = mechanism.describe();
+        Self {
+            mechanism,
+            description,
+        }
+    }
+}
 
 /// A mechanism that answers once.
 pub type Once = Stated<BoxedRelease<Data, AnyMeasure, AddRemove, Answer>>;
@@ -40,25 +54,25 @@ macro_rules! stated {
             type Machine = $Machine;
 
             fn start(&self, data: &Arc<Data>, coins: &mut Coins<'_>) -> Result<$Machine, Fault> {
-                Source::new().run(coins, |coins| self.0.start(data, coins))
+                Source::new().run(coins, |coins| self.mechanism.start(data, coins))
             }
 
             fn check(&self, data: Public<'_, Data>) -> Result<(), DomainMismatch> {
-                self.0.check(data)
+                self.mechanism.check(data)
             }
 
             fn describe(&self) -> Description {
-                self.0.describe()
+                self.description.clone()
             }
         }
 
         impl<Me: Prices<Fact>> Private<Me, AddRemove> for Stated<$Inner> {
             fn loss(&self, measure: &Me) -> Result<Me::Loss, UnknownLoss> {
-                measure.price(&self.0.loss(&AnyMeasure)?)
+                measure.price(&self.mechanism.loss(&AnyMeasure)?)
             }
 
             fn loss_at(&self, measure: &Me, distance: Distance) -> Result<Me::Loss, UnknownLoss> {
-                measure.price(&self.0.loss_at(&AnyMeasure, distance)?)
+                measure.price(&self.mechanism.loss_at(&AnyMeasure, distance)?)
             }
         }
     )*};
@@ -75,10 +89,10 @@ pub enum Launch {
 }
 
 impl Launch {
-    pub fn describe(&self) -> Description {
+    pub fn description(&self) -> &Description {
         match self {
-            Self::Once(mechanism) => mechanism.describe(),
-            Self::Open(mechanism) => mechanism.describe(),
+            Self::Once(mechanism) => &mechanism.description,
+            Self::Open(mechanism) => &mechanism.description,
         }
     }
 }

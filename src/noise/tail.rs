@@ -31,7 +31,11 @@ impl LaplaceTail {
         let rate =
             WideInterval::whole(scale.denominator().get()) / WideInterval::whole(scale.numerator());
         let falls = rate.exp_of_minus();
-        let success = success(rate);
+        // Of one draw, no term has a success in it: then this is not computed to all its digits.
+        let success = match draws {
+            1 => WideInterval::whole(1) - falls,
+            _ => success(rate),
+        };
         let half = WideInterval::whole(1) / (WideInterval::whole(1) + falls);
         let square = falls * falls;
         // From j = m down to 1, which is i = 0 up to m − 1; each sum starts with the earlier one.
@@ -60,10 +64,12 @@ impl LaplaceTail {
         let mut sum = WideInterval::whole(0);
         // That there were i successes at the n-th failure: C(n − 1 + i, i) p^i q^n.
         let mut exactly = first;
-        for (i, weight) in (1_u128..).zip(&self.weights) {
+        for (i, weight) in (0_u128..).zip(&self.weights) {
+            if let Some(before) = i.checked_sub(1) {
+                let ways = WideInterval::whole(number.saturating_add(before));
+                exactly = exactly * (ways / WideInterval::whole(i)) * self.success;
+            }
             sum = sum + exactly * *weight;
-            let ways = WideInterval::whole(number.saturating_add(i - 1)) / WideInterval::whole(i);
-            exactly = exactly * ways * self.success;
         }
         sum
     }

@@ -69,8 +69,10 @@ pub(super) fn words(text: &str) -> Result<Vec<(usize, Word)>, TableError> {
         let start = lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
         start + usize::try_from(location.column).unwrap_or(0)
     };
-    let tokens = Tokenizer::new(&Plain, text).tokenize_with_location();
-    let tokens = tokens.map_err(|error| {
+    // Room for what most questions have: each token is large.
+    let mut tokens = Vec::with_capacity(text.len().min(32));
+    let split = Tokenizer::new(&Plain, text).tokenize_with_location_into_buf(&mut tokens);
+    split.map_err(|error| {
         let problem = "a quote or a comment that begins here has no end";
         syntax(place(error.location), problem)
     })?;

@@ -166,7 +166,12 @@ impl fmt::Display for Description {
 const PRINTED: usize = 200;
 
 /// Without control characters, which a terminal would obey.
-fn printable(text: &str) -> String {
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'\\';
+    // Most texts are: nothing is cut, and nothing is written in another way.
+    if text.len() <= PRINTED && text.bytes().all(is_plain) {
+        return text.into();
+    }
     let mut printable = String::new();
     for (place, letter) in text.chars().enumerate() {
         if place == PRINTED {
@@ -178,7 +183,7 @@ fn printable(text: &str) -> String {
             _ => printable.extend(letter.escape_debug()),
         }
     }
-    printable
+    printable.into()
 }
 
 /// The last segment of a path, without generic arguments, wherever in the path they are.
@@ -263,6 +268,9 @@ mod tests {
         // The unprinted value is unchanged.
         assert_eq!(hostile.get("predicate"), Some("x\n\u{1b}[2JCount()"));
         assert_eq!(hostile.get("epsilon"), None);
+        for (text, printed) in [("a\\b", r"a\\b"), ("a\u{7f}b", r"a\u{7f}b"), (" ~", " ~")] {
+            assert_eq!(Description::new(text).to_string(), printed);
+        }
         let long = Description::new("Count").with("predicate", "a".repeat(1000));
         let printed = format!("Count(predicate = {}…)", "a".repeat(200));
         assert_eq!(long.to_string(), printed);

@@ -82,7 +82,7 @@ where
 {
     let confidence = confidence(None)?;
     Ok(Ready {
-        launch: Launch::Once(Stated(BoxedRelease::new(AnyMeasure, mechanism))),
+        launch: Launch::Once(Stated::new(BoxedRelease::new(AnyMeasure, mechanism))),
         accuracy: Box::new(move || Some(accuracy(confidence) as f64)),
         confidence,
     })

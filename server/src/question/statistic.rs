@@ -90,7 +90,7 @@ macro_rules! noised {
         let name = format!("intervals with confidence {}", $confidence);
         let answered = answered!($shape, mechanism, $confidence).named(name);
         Ok(Ready {
-            launch: Launch::Once(Stated(BoxedRelease::new(AnyMeasure, answered))),
+            launch: Launch::Once(Stated::new(BoxedRelease::new(AnyMeasure, answered))),
             accuracy,
             confidence: $confidence,
         })

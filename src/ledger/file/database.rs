@@ -38,7 +38,7 @@ impl Guarded {
             ErrorKind::AlreadyExists => StoreError::AlreadyExists,
             _ => failed(error),
         })?;
-        let opened = Arc::new(Opened { place, file });
+        let opened = Arc::new(Opened::new(place, file).map_err(failed)?);
         let database = built(&opened)?;
         Ok(Self {
             opened,
@@ -53,7 +53,7 @@ impl Guarded {
         let place = Place::taken(path)?;
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = file.map_err(not_found)?;
-        let opened = Arc::new(Opened { place, file });
+        let opened = Arc::new(Opened::new(place, file).map_err(failed)?);
         let database = checked(&opened)?;
         Ok(Self {
             opened,
@@ -83,7 +83,7 @@ impl Guarded {
         safely(|| run(database))
     }
 
-    /// One transaction, one sync.
+    /// One transaction, which is durable after this, and in the file that the path leads to.
     pub(super) fn write<T>(
         &self,
         write: impl FnOnce(&WriteTransaction) -> Result<T, StoreError>,
@@ -95,6 +95,7 @@ impl Guarded {
             transaction.set_two_phase_commit(true);
             let written = write(&transaction)?;
             transaction.commit().map_err(unavailable)?;
+            self.opened.in_place()?;
             Ok(written)
         })
     }
@@ -129,7 +130,7 @@ fn built(opened: &Arc<Opened>) -> Result<Database, StoreError> {
 /// A database that is there and whole: every checksum of the file is compared.
 fn checked(opened: &Arc<Opened>) -> Result<Database, StoreError> {
     // redb would make a new one of it: all of the budget could be spent again.
-    if opened.file.metadata().map_err(failed)?.len() == 0 {
+    if opened.length().map_err(failed)? == 0 {
         return Err(damaged("the file"));
     }
     let mut database = built(opened)?;
@@ -167,15 +168,10 @@ pub(super) fn unavailable(error: impl Into<redb::Error>) -> StoreError {
         redb::Error::Corrupted(_)
         | redb::Error::LockPoisoned(_)
         | redb::Error::UpgradeRequired(_) => damaged("the file"),
-        redb::Error::Io(error) => {
-            let inner = error.get_ref();
-            if let Some(own) = inner.and_then(|inner| inner.downcast_ref::<StoreError>()) {
-                return own.clone();
-            }
-            match error.kind() {
-                ErrorKind::UnexpectedEof | ErrorKind::InvalidData => damaged("the file"),
-                _ => StoreError::Unavailable(redb::Error::Io(error).to_string()),
-            }
+        redb::Error::Io(error)
+            if [ErrorKind::UnexpectedEof, ErrorKind::InvalidData].contains(&error.kind()) =>
+        {
+            damaged("the file")
         }
         other => StoreError::Unavailable(other.to_string()),
     }

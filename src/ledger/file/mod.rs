@@ -11,7 +11,7 @@ use std::path::Path;
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 
 use self::database::{Guarded, damaged, open_failed, unavailable};
-use self::tables::{ABOUT, ENTRIES, KEYS, OUTCOMES, STATES, TERMS, Tables, Write, prepare};
+use self::tables::{ABOUT, ENTRY, KEYS, LINES, STATES, TERMS, Tables, Write, prepare};
 use super::group::GroupCommit;
 use super::seal::{VERSION, unseal};
 use super::store::{Charge, Receipt, Saved, Store, StoreError};
@@ -116,7 +116,7 @@ impl FileStore {
         self.group.wait(mark, |batch| self.write(batch))
     }
 
-    /// One transaction, one sync.
+    /// All of it in one transaction.
     fn write(&self, batch: &[Write]) -> Result<(), StoreError> {
         self.database.write(|transaction| {
             let mut tables = Tables::open(transaction)?;
@@ -165,21 +165,24 @@ impl FileStore {
     fn read(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
         self.database.with(|database| {
             let read = database.begin_read().map_err(unavailable)?;
-            let entries = read.open_table(ENTRIES).map_err(open_failed)?;
-            let outcomes = read.open_table(OUTCOMES).map_err(open_failed)?;
-            let mut lines = Vec::new();
+            let table = read.open_table(LINES).map_err(open_failed)?;
             let from = from.max(1);
-            let entries = entries.range(from..).map_err(unavailable)?;
-            // The numbers second: they end with the entries, and not by an overflow.
-            for (entry, expected) in entries.take(most).zip(from..) {
-                let (sequence, line) = entry.map_err(unavailable)?;
-                if sequence.value() != expected {
+            let (mut lines, mut entries) = (Vec::new(), 0);
+            for line in table.range((from, ENTRY)..).map_err(unavailable)? {
+                let (place, line) = line.map_err(unavailable)?;
+                let (sequence, kind) = place.value();
+                if kind == ENTRY {
+                    if entries == most as u64 {
+                        break;
+                    }
+                    entries += 1;
+                }
+                // An outcome has the number of its entry, which is before it.
+                if Some(sequence - from) != entries.checked_sub(1) {
+                    let expected = from.saturating_add(entries.saturating_sub(1));
                     return Err(damaged(&format!("entry {expected}")));
                 }
                 lines.push(line.value().to_owned());
-                if let Some(outcome) = outcomes.get(expected).map_err(unavailable)? {
-                    lines.push(outcome.value().to_owned());
-                }
             }
             Ok(lines)
         })
@@ -293,19 +296,18 @@ impl Store for FileStore {
         let refused = !admitted && states.is_empty();
         let (sequence, times) = refusals.place(live.next, refused);
         let line = charge.line(sequence, times)?;
-        let key = charge.key().map(str::to_owned);
+        let key = charge.key().filter(|_| admitted).map(str::to_owned);
         // Queued under the lock: what is written stands in the order of decisions.
         let mark = self.group.queue(Write::Charge {
             sequence,
             line,
             states: states.clone(),
-            admitted,
             key: key.clone(),
         })?;
         live.next = sequence + 1;
         live.refusals = refusals;
         live.budgets.extend(states);
-        if admitted && let Some(key) = key {
+        if let Some(key) = key {
             live.keys.insert(key, sequence);
         }
         Ok(Receipt::Written { sequence, mark })

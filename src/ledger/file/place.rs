@@ -1,7 +1,7 @@
 //! The path of a ledger's file: who has it, and whether the file is still there.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -51,26 +51,11 @@ impl Place {
     }
 
     /// Whether the path still leads to this file.
-    ///
-    /// A file that is open keeps its number, also after its last name is removed: no other file has
-    /// the same one meanwhile. Where there are no such numbers, outside of Unix, only a file that was
-    /// removed is noticed.
-    pub(super) fn leads_to(&self, file: &File) -> io::Result<bool> {
+    pub(super) fn leads_to(&self, file: Identity) -> io::Result<bool> {
         let lost = [ErrorKind::NotFound, ErrorKind::NotADirectory];
-        let there = match self.path.metadata() {
-            Err(error) if lost.contains(&error.kind()) => return Ok(false),
-            there => there?,
-        };
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            let open = file.metadata()?;
-            Ok((there.dev(), there.ino()) == (open.dev(), open.ino()))
-        }
-        #[cfg(not(unix))]
-        {
-            let _ = file;
-            Ok(there.is_file())
+        match self.path.metadata() {
+            Err(error) if lost.contains(&error.kind()) => Ok(false),
+            there => Ok(Identity::of(&there?) == file),
         }
     }
 
@@ -83,6 +68,28 @@ impl Place {
             File::open(folder)?.sync_all()?;
         }
         Ok(())
+    }
+}
+
+/// Which file it is.
+///
+/// A file that is open keeps its number, also after its last name is removed: no other file has the same
+/// one meanwhile. Where there are no such numbers, outside of Unix, only a file that was removed is
+/// noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity(u64, u64);
+
+impl Identity {
+    pub(super) fn of(file: &Metadata) -> Self {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Self(file.dev(), file.ino())
+        }
+        #[cfg(not(unix))]
+        {
+            Self(file.is_file().into(), 0)
+        }
     }
 }
 

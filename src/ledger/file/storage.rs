@@ -1,7 +1,7 @@
-//! What redb reads and writes: the file, as long as it is whole and in its place.
+//! What redb reads and writes: the file, as long as it is whole.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,19 +10,46 @@ use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
 
 use super::super::StoreError;
-use super::place::Place;
+use super::place::{Identity, Place};
 
 /// A file that is open, and the path that it was opened by.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) place: Place,
-    pub(super) file: File,
+    file: File,
+    identity: Identity,
 }
 
-/// The file for redb. A sync is an error if the path leads to another file by now, or to none, or if
-/// somebody else has changed the file's length: what was written would be lost.
+impl Opened {
+    pub(super) fn new(place: Place, file: File) -> io::Result<Self> {
+        let identity = Identity::of(&file.metadata()?);
+        Ok(Self {
+            place,
+            file,
+            identity,
+        })
+    }
+
+    /// An error if the path leads to another file by now, or to none: what was written would be lost.
+    pub(super) fn in_place(&self) -> Result<(), StoreError> {
+        match self.place.leads_to(self.identity) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StoreError::Replaced),
+            Err(error) => Err(StoreError::Unavailable(format!("I/O error: {error}"))),
+        }
+    }
+
+    /// The length, without the times of the file: since Linux 6.13 (multigrain timestamps), once somebody has
+    /// asked for them, the next page that is written costs an update of the inode.
+    pub(super) fn length(&self) -> io::Result<u64> {
+        (&self.file).seek(SeekFrom::End(0))
+    }
+}
+
+/// The file for redb. A write or a sync is an error if somebody else has changed the file's length.
 #[derive(Debug)]
 pub(super) struct Storage {
+    /// Reads and writes at offsets: nobody uses the cursor that [`Opened::length`] moves.
     inner: FileBackend,
     opened: Arc<Opened>,
     /// What redb has made of it.
@@ -32,25 +59,17 @@ pub(super) struct Storage {
 impl Storage {
     pub(super) fn new(opened: &Arc<Opened>) -> io::Result<Self> {
         let file = opened.file.try_clone()?;
-        let length = file.metadata()?.len();
         Ok(Self {
             inner: FileBackend::new(file).map_err(io::Error::other)?,
+            length: AtomicU64::new(opened.length()?),
             opened: Arc::clone(opened),
-            length: AtomicU64::new(length),
         })
-    }
-
-    fn check(&self) -> io::Result<()> {
-        if !self.opened.place.leads_to(&self.opened.file)? {
-            return Err(io::Error::other(StoreError::Replaced));
-        }
-        self.len().map(drop)
     }
 }
 
 impl StorageBackend for Storage {
     fn len(&self) -> io::Result<u64> {
-        let length = self.inner.len()?;
+        let length = self.opened.length()?;
         if length != self.length.load(Ordering::Relaxed) {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -69,11 +88,11 @@ impl StorageBackend for Storage {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        // Before, so that nothing is made of a file that was cut; and after, so that what is synced is
-        // found by the path.
-        self.check()?;
+        // Before, so that nothing is made of a file that was cut; and after, so that nothing is missing
+        // of what is synced.
+        self.len()?;
         self.inner.sync_data()?;
-        self.check()
+        self.len().map(drop)
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

@@ -3,16 +3,18 @@
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
 use super::super::seal::VERSION;
-use super::super::{Outcome, OutcomeLine, Refusals, Saved, StoreError};
+use super::super::{Decision, Line, Outcome, OutcomeLine, Refusals, Saved, StoreError};
 use super::database::{damaged, open_failed, unavailable};
 
 pub(super) const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 pub(super) const TERMS: TableDefinition<&str, &str> = TableDefinition::new("terms");
 pub(super) const STATES: TableDefinition<&str, (u64, &str)> = TableDefinition::new("states");
-pub(super) const ENTRIES: TableDefinition<u64, &str> = TableDefinition::new("entries");
-pub(super) const OUTCOMES: TableDefinition<u64, &str> = TableDefinition::new("outcomes");
-pub(super) const PENDING: TableDefinition<u64, ()> = TableDefinition::new("pending");
+/// By sequence number: the [`ENTRY`], and behind it the [`OUTCOME`], so that they share pages.
+pub(super) const LINES: TableDefinition<(u64, u8), &str> = TableDefinition::new("entries");
 pub(super) const KEYS: TableDefinition<&str, u64> = TableDefinition::new("keys");
+
+pub(super) const ENTRY: u8 = 0;
+pub(super) const OUTCOME: u8 = 1;
 
 /// What is queued until the next sync. To write it twice is to write it once.
 pub(super) enum Write {
@@ -20,8 +22,7 @@ pub(super) enum Write {
         sequence: u64,
         line: String,
         states: Vec<(String, Saved)>,
-        /// Where it was admitted: it has yet to be run.
-        admitted: bool,
+        /// Where it was admitted.
         key: Option<String>,
     },
     Finish {
@@ -53,22 +54,46 @@ pub(super) fn prepare(write: &WriteTransaction) -> Result<(u64, Refusals), Store
     if names(&tables.terms)? != names(&tables.states)? {
         return Err(damaged("the file"));
     }
-    let mut open = Vec::new();
-    for pending in tables.pending.iter().map_err(unavailable)? {
-        open.push(pending.map_err(unavailable)?.0.value());
-    }
-    for sequence in open {
+    for sequence in interrupted(&tables)? {
         let line = OutcomeLine::new(sequence, Outcome::Interrupted).line()?;
         tables.write(&Write::Finish { sequence, line })?;
     }
-    let last = tables.entries.last().map_err(unavailable)?;
-    let next = last.map_or(1, |(sequence, _)| sequence.value().saturating_add(1));
+    let last = tables.lines.last().map_err(unavailable)?;
+    let next = last.map_or(1, |(place, _)| place.value().0.saturating_add(1));
     let mut ending = Vec::new();
-    let newest_first = tables.entries.iter().map_err(unavailable)?.rev();
-    for entry in newest_first.take(Refusals::KEPT) {
-        ending.push(entry.map_err(unavailable)?.1.value().to_owned());
+    for line in tables.lines.iter().map_err(unavailable)?.rev() {
+        let (place, line) = line.map_err(unavailable)?;
+        if place.value().1 == ENTRY {
+            ending.push(line.value().to_owned());
+        }
+        if ending.len() == Refusals::KEPT {
+            break;
+        }
     }
     Ok((next, Refusals::read(ending.iter().map(String::as_str))))
+}
+
+/// The launches that were charged and have no outcome.
+fn interrupted(tables: &Tables<'_>) -> Result<Vec<u64>, StoreError> {
+    let mut without = Vec::new();
+    let mut lines = tables.lines.iter().map_err(unavailable)?.peekable();
+    while let Some(line) = lines.next() {
+        let (place, line) = line.map_err(unavailable)?;
+        let (sequence, kind) = place.value();
+        let is_done = lines.peek().is_some_and(|next| match next {
+            Ok((next, _)) => next.value() == (sequence, OUTCOME),
+            Err(_) => false,
+        });
+        if kind == ENTRY && !is_done && is_admitted(line.value()) {
+            without.push(sequence);
+        }
+    }
+    Ok(without)
+}
+
+/// One that is damaged is not: whoever reads it finds the damage.
+fn is_admitted(line: &str) -> bool {
+    matches!(Line::read(line), Some(Line::Entry(entry)) if entry.decision == Decision::Admitted)
 }
 
 fn names<V: redb::Value + 'static>(
@@ -82,9 +107,7 @@ fn names<V: redb::Value + 'static>(
 pub(super) struct Tables<'a> {
     terms: redb::Table<'a, &'static str, &'static str>,
     states: redb::Table<'a, &'static str, (u64, &'static str)>,
-    entries: redb::Table<'a, u64, &'static str>,
-    outcomes: redb::Table<'a, u64, &'static str>,
-    pending: redb::Table<'a, u64, ()>,
+    lines: redb::Table<'a, (u64, u8), &'static str>,
     keys: redb::Table<'a, &'static str, u64>,
 }
 
@@ -93,9 +116,7 @@ impl<'a> Tables<'a> {
         Ok(Self {
             terms: write.open_table(TERMS).map_err(open_failed)?,
             states: write.open_table(STATES).map_err(open_failed)?,
-            entries: write.open_table(ENTRIES).map_err(open_failed)?,
-            outcomes: write.open_table(OUTCOMES).map_err(open_failed)?,
-            pending: write.open_table(PENDING).map_err(open_failed)?,
+            lines: write.open_table(LINES).map_err(open_failed)?,
             keys: write.open_table(KEYS).map_err(open_failed)?,
         })
     }
@@ -117,30 +138,24 @@ impl<'a> Tables<'a> {
                 sequence,
                 line,
                 states,
-                admitted,
                 key,
             } => {
-                self.entries
-                    .insert(sequence, &**line)
-                    .map_err(unavailable)?;
+                self.line(*sequence, ENTRY, line)?;
                 for (budget, saved) in states {
                     let state = (saved.version, &*saved.state);
                     self.states.insert(&**budget, state).map_err(unavailable)?;
                 }
-                if *admitted {
-                    self.pending.insert(sequence, ()).map_err(unavailable)?;
-                    if let Some(key) = key {
-                        self.keys.insert(&**key, sequence).map_err(unavailable)?;
-                    }
+                if let Some(key) = key {
+                    self.keys.insert(&**key, sequence).map_err(unavailable)?;
                 }
             }
-            Write::Finish { sequence, line } => {
-                self.pending.remove(sequence).map_err(unavailable)?;
-                self.outcomes
-                    .insert(sequence, &**line)
-                    .map_err(unavailable)?;
-            }
+            Write::Finish { sequence, line } => self.line(*sequence, OUTCOME, line)?,
         }
         Ok(())
+    }
+
+    fn line(&mut self, sequence: u64, kind: u8, line: &str) -> Result<(), StoreError> {
+        let written = self.lines.insert((sequence, kind), line);
+        written.map(drop).map_err(unavailable)
     }
 }
