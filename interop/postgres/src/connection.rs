@@ -219,8 +219,6 @@ impl Connection {
         match self.write(charges, outcomes, seen).await {
             Ok(0) => return Ok(false),
             Ok(_) => {}
-            // Somebody else has written the entry with that number.
-            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => return Ok(false),
             Err(error) => return Err(unavailable(error)),
         }
         for charge in charges {
@@ -251,7 +249,7 @@ impl Connection {
             [(sequence, line)] if *sequence == last => Some(Some(line)),
             _ => None,
         };
-        match (writing.parameters_of_one(), before, &*versions, &*seals) {
+        let written = match (writing.parameters_of_one(), before, &*versions, &*seals) {
             (Some(one), Some(before), [version], [seal]) => {
                 let rest: [&(dyn ToSql + Sync); 3] = [version, seal, &before];
                 let parameters: Vec<_> = one.into_iter().chain(position).chain(rest).collect();
@@ -264,6 +262,12 @@ impl Connection {
                 let parameters: Vec<_> = all.chain(rest).chain(writing.keys()).collect();
                 self.client.execute(&self.write, &parameters).await
             }
+        };
+        // While this waited for the lock, somebody has written the entry with that number, or a budget.
+        let changed = [SqlState::UNIQUE_VIOLATION, SqlState::NOT_NULL_VIOLATION];
+        match written {
+            Err(error) if error.code().is_some_and(|code| changed.contains(code)) => Ok(0),
+            written => written,
         }
     }
 }

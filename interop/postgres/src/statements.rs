@@ -61,7 +61,8 @@ pub(crate) const OPEN: &str = "
 /// ($1, $2) with amounts ($3), the changed budgets ($4, $5, $6), and keys ($13, $14). Otherwise nothing is written.
 ///
 /// Where somebody else charges while this waits for the lock, it still reads what was there before. Then the number
-/// of its first entry is taken: an error, and nothing is written.
+/// of its first entry is taken: an error, and nothing is written. So it is where a budget is not what it was, such as
+/// after a backup is restored meanwhile: then the entries have no number.
 pub(crate) const WRITE: &str = concat!(
     "WITH same AS MATERIALIZED (
         SELECT FROM ",
@@ -70,13 +71,6 @@ pub(crate) const WRITE: &str = concat!(
         AND coalesce((SELECT sequence = $7 AND seal = $8 FROM (",
     last!(),
     ") AS last), $7 = 0)
-        AND NOT EXISTS (
-            SELECT FROM unnest($4::text[], $9::bigint[], $10::text[])
-                AS known (budget, version, seal)
-                LEFT JOIN queryables_budgets AS kept USING (budget)
-            WHERE kept.version IS DISTINCT FROM known.version
-                OR right(kept.state, 10) IS DISTINCT FROM known.seal
-        )
     ), outcomes AS (
         UPDATE queryables_entries SET outcome = done.outcome
         FROM unnest($11::bigint[], $12::text[]) AS done (sequence, outcome), same
@@ -87,11 +81,15 @@ pub(crate) const WRITE: &str = concat!(
         FROM unnest($13::text[], $14::bigint[]) AS known (key, sequence), same
     ), budgets AS (
         UPDATE queryables_budgets SET version = changed.version, state = changed.state
-        FROM unnest($4::text[], $5::bigint[], $6::text[]) AS changed (budget, version, state), same
+        FROM unnest($4::text[], $5::bigint[], $6::text[], $9::bigint[], $10::text[])
+            AS changed (budget, version, state, known, seal), same
         WHERE queryables_budgets.budget = changed.budget
+            AND queryables_budgets.version = changed.known
+            AND right(queryables_budgets.state, 10) = changed.seal
+        RETURNING queryables_budgets.budget
     )
     INSERT INTO queryables_entries (sequence, line, amounts)
-    SELECT sequence, line, amounts
+    SELECT CASE WHEN (SELECT count(*) FROM budgets) = cardinality($4) THEN sequence END, line, amounts
     FROM unnest($1::bigint[], $2::text[], $3::text[]) AS entry (sequence, line, amounts), same"
 );
 

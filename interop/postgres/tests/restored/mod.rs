@@ -7,6 +7,7 @@ use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables_postgres::PostgresStore;
 
+use crate::LOCK;
 use crate::support::Server;
 
 fn damaged(what: &str) -> StoreError {
@@ -266,6 +267,67 @@ fn a_table_that_is_restored_alone_is_damage_to_the_only_one_who_charges() {
     assert_eq!(released, Err(LedgerError::Store(damaged(WENT_BACK))));
     let lines = ledger.lines(1, usize::MAX).unwrap();
     assert_eq!(admitted(&lines), [1, 2]);
+}
+
+/// Its statement has begun, and has compared what was there before.
+#[test]
+fn a_backup_that_is_restored_while_a_launch_waits_is_damage() {
+    for has_quota in [false, true] {
+        let Some((server, ledger, mut client)) = backed_up("waits") else {
+            return;
+        };
+        let filter = pure(&ledger, "census", "1");
+        let team = filter.quota("team", "1".parse().unwrap()).unwrap();
+        let ana = filter.party("Ana");
+        let ana = match has_quota {
+            true => ana.with_quota(&team).unwrap(),
+            false => ana,
+        };
+        let mut raw = self::client(&server);
+        let mut held = raw.transaction().unwrap();
+        held.execute(LOCK, &[]).unwrap();
+        let released = std::thread::scope(|scope| {
+            let released = scope.spawn(|| ana.release(&Numbered::new(3, "0")));
+            let waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+            while client.query(waits, &[]).unwrap().is_empty() {
+                std::thread::yield_now();
+            }
+            restore(&mut client, &TABLES);
+            held.rollback().unwrap();
+            released.join().unwrap()
+        });
+        assert_eq!(released, Err(LedgerError::Store(damaged(WENT_BACK))));
+        let lines = ledger.lines(1, usize::MAX).unwrap();
+        assert_eq!(admitted(&lines), [1], "nothing was written");
+    }
+}
+
+/// Another launch has the number of its last one, and its next one is charged to budgets that are as they were.
+#[test]
+fn another_entry_in_the_place_of_the_last_is_damage_to_the_only_one_who_charges() {
+    for has_quota in [false, true] {
+        let Some(server) = Server::new("place") else {
+            return;
+        };
+        let ledger = server.ledger();
+        let (census, survey) = (pure(&ledger, "census", "1"), pure(&ledger, "survey", "1"));
+        let team = census.quota("team", "1".parse().unwrap()).unwrap();
+        let ana = match has_quota {
+            true => census.party("Ana").with_quota(&team).unwrap(),
+            false => census.party("Ana"),
+        };
+        assert_eq!(ana.release(&Numbered::new(1, "0.1")), Ok(1));
+        let mut client = client(&server);
+        back_up(&mut client);
+        let ben = survey.party("Ben");
+        assert_eq!(ben.release(&Numbered::new(2, "0.1")), Ok(2));
+        restore(&mut client, &TABLES);
+        let other = pure(&server.ledger(), "survey", "1").party("Eva");
+        assert_eq!(other.release(&Numbered::new(3, "0.1")), Ok(3));
+        let replaced = damaged("entry 2 (another one is in its place)");
+        let released = ana.release(&Numbered::new(4, "0.1"));
+        assert_eq!(released, Err(LedgerError::Store(replaced)));
+    }
 }
 
 /// What others have launched, refused and halted since a handle has read a budget is no damage.
