@@ -50,7 +50,7 @@ use tokio_postgres::{Client, Config, NoTls};
 use connection::{Connection, saved, unavailable};
 use group::{Group, Newest};
 use seen::{Seen, damaged};
-use statements::{LINES, OPEN, SCHEMA};
+use statements::{LINES, NAME, OPEN, SCHEMA};
 pub use table::{OpenTableError, PostgresTable};
 use writing::{Outcome as Waiting, Queued};
 
@@ -253,10 +253,11 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
         let named: String = self.with(async |connection, _| {
-            let query = "UPDATE queryables_about SET dataset = coalesce(dataset, $1) \
-                         RETURNING dataset";
-            let row = connection.client.query_one(query, &[&name]).await;
-            Ok(row.map_err(unavailable)?.get(0))
+            let row = connection.client.query_opt(NAME, &[&name]).await;
+            let row = row.map_err(unavailable)?;
+            Ok(row
+                .ok_or_else(|| damaged("the name of the dataset"))?
+                .get(0))
         })?;
         if named != name {
             let given = name.to_owned();

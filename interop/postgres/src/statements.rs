@@ -147,6 +147,13 @@ pub(crate) const FINISH: &str = concat!(
     unfinished!()
 );
 
+/// The name of the dataset: the first one ($1) stays. No row where it is lost, as budgets come after it.
+pub(crate) const NAME: &str = "
+    UPDATE queryables_about SET dataset = coalesce(dataset, $1)
+    WHERE dataset IS NOT NULL OR NOT EXISTS (SELECT FROM queryables_budgets)
+    RETURNING dataset
+";
+
 /// The lines from an entry on ($1), and at most how many ($2).
 pub(crate) const LINES: &str =
     concat!(lines!(), " WHERE sequence >= $1 ORDER BY sequence LIMIT $2");
@@ -180,7 +187,8 @@ pub(crate) const NEWER: &str = concat!(
 /// Every budget, or one ($2), with the number of admitted entries from $1 on that have changed it. One
 /// statement, and so one moment, whatever others launch meanwhile.
 ///
-/// It also has the last entry, the last that was admitted, and the first whose key does not lead to it.
+/// It also has the last entry, the last that was admitted, and the first whose key does not lead to it, or, where it
+/// is about all budgets, that is not there and has a key.
 pub(crate) const CHARGED: &str = concat!(
     "WITH later AS MATERIALIZED (
         SELECT sequence, filter, quotas, key FROM queryables_entries,
@@ -196,11 +204,18 @@ pub(crate) const CHARGED: &str = concat!(
     ), kept AS (
         SELECT * FROM queryables_budgets WHERE $2::text IS NULL OR budget = $2
     ), lost AS (
-        SELECT min(sequence) AS sequence FROM later
-        WHERE key IS NOT NULL AND NOT EXISTS (
-            SELECT FROM queryables_keys AS known
-            WHERE known.key = later.key AND known.sequence = later.sequence
-        )
+        SELECT min(sequence) AS sequence FROM (
+            SELECT sequence FROM later
+            WHERE key IS NOT NULL AND NOT EXISTS (
+                SELECT FROM queryables_keys AS known
+                WHERE known.key = later.key AND known.sequence = later.sequence
+            )
+            UNION ALL
+            SELECT sequence FROM queryables_keys AS known
+            WHERE $2::text IS NULL AND NOT EXISTS (
+                SELECT FROM queryables_entries AS entry WHERE entry.sequence = known.sequence
+            )
+        ) AS keyed
     ), admitted AS (
         SELECT sequence, right(line, 10) AS seal FROM queryables_entries
         WHERE sequence = (SELECT max(sequence) FROM later)

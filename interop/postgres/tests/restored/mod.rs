@@ -142,7 +142,7 @@ fn one_table_that_is_restored_alone_is_damage() {
     }
     let budget = "the budget \"census\" (its launches are not those of its entries)";
     let cases = [
-        // It never changes.
+        // It does not change any more.
         ("about", None, None),
         (
             "budgets",
@@ -185,6 +185,35 @@ fn one_table_that_is_restored_alone_is_damage() {
     );
     let expected = LedgerError::Store(damaged(budget));
     assert_eq!(opened.map(drop).unwrap_err(), expected);
+}
+
+/// Otherwise it would lead to whichever launch comes next.
+#[test]
+fn a_key_whose_entry_is_not_there_is_damage() {
+    let Some((server, ledger, mut client)) = backed_up("keys") else {
+        return;
+    };
+    drop(ledger);
+    restore(&mut client, &["budgets", "entries"]);
+    let opened = PostgresStore::connect(&server.parameters());
+    let key = damaged("the key of entry 2");
+    assert_eq!(opened.map(drop).unwrap_err(), key);
+}
+
+/// Otherwise it could be given another one.
+#[test]
+fn a_name_of_the_dataset_that_is_lost_is_damage() {
+    let Some(server) = Server::new("unnamed") else {
+        return;
+    };
+    let mut client = client(&server);
+    back_up(&mut client);
+    let ana = pure(&server.ledger(), "census", "1").party("Ana");
+    assert_eq!(ana.release(&Numbered::new(1, "0.5")), Ok(1));
+    restore(&mut client, &["about"]);
+    let store = PostgresStore::connect(&server.parameters()).unwrap();
+    let named = Ledger::on(store, "letters").map(drop);
+    assert_eq!(named.unwrap_err(), damaged("the name of the dataset"));
 }
 
 /// Ben's handle has read no later version than the one that comes back, and could spend it again.
