@@ -415,6 +415,32 @@ mod tests {
         assert_eq!(sum(-1, 1 << 40, &vectors), [1 + (1 << 40), 12]);
     }
 
+    /// Those that wait together are of many lengths and directions: each has a factor of its own.
+    #[test]
+    fn each_vector_of_a_chunk_is_clipped_alone() {
+        const RADIUS: u64 = 1000;
+        for dimension in 1..=FEW {
+            let vectors: Vec<Vec<f64>> = (0..3 * AT_ONCE + 5)
+                .map(|number| {
+                    // Longer and shorter ones by turns, all of them longer than the radius.
+                    let long = 1001 + (number + 7) * 37 % 50 * 700;
+                    let others = (1..dimension).map(|at| (number * (at + 3) % 17 * 90) as f64);
+                    std::iter::once(long as f64).chain(others).collect()
+                })
+                .collect();
+            let vectors: Vec<&[f64]> = vectors.iter().map(Vec::as_slice).collect();
+            let mut alone = vec![0; dimension];
+            for vector in &vectors {
+                let clipped = clipped(0, RADIUS, vector);
+                assert!(square_of(&clipped) <= u128::from(RADIUS).pow(2));
+                for (sum, number) in alone.iter_mut().zip(clipped) {
+                    *sum += number;
+                }
+            }
+            assert_eq!(sum(0, RADIUS, &vectors), alone, "{dimension} coordinates");
+        }
+    }
+
     /// More vectors than are written at once, of every small dimension and some larger ones.
     #[test]
     fn chunks_and_parts_add_up() {

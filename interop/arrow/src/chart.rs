@@ -113,16 +113,21 @@ fn draw(area: &Area<'_>, report: &Report, title: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Between numbers that are farther or nearer than these, the search for the marks of an axis does not end.
+const FARTHEST: f64 = 1e300;
+const NEAREST: f64 = 1e-300;
+
 /// The ends of the axis: zero is on it, and all that is finite.
 fn ends(rows: &[ReportRow]) -> (f64, f64) {
     let numbers = rows.iter().filter_map(|row| row.estimate);
     let numbers = numbers.flat_map(|(value, low, high)| [value, low, high]);
     let numbers = numbers.filter(|number| number.is_finite());
     let (low, high) = numbers.fold((0_f64, 0_f64), |(low, high), number| {
+        let number = number.clamp(-FARTHEST, FARTHEST);
         (low.min(number), high.max(number))
     });
     let margin = (high - low) * 0.04;
-    match low < high {
+    match high - low > NEAREST {
         true => (
             if low < 0.0 { low - margin } else { 0.0 },
             if high > 0.0 { high + margin } else { 0.0 },

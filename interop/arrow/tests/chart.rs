@@ -71,3 +71,14 @@ fn endless_intervals_stay_in_the_picture() {
     assert_eq!(bars(&svg), 3, "{svg}");
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
 }
+
+/// A report may be read from JSON, with any numbers.
+#[test]
+fn the_largest_and_the_smallest_numbers_have_a_picture() {
+    for number in [f64::MAX, 1e300, 1e-300, 5e-324] {
+        let rows = [("a", Some((number, -number, number))), ("b", None)];
+        let svg = chart(&report(&rows), "Ends");
+        assert_eq!(bars(&svg), 1, "{number}: {svg}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int8Array, Int16Array,
-    Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray, TimestampMicrosecondArray,
-    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
-    UInt32Array, UInt64Array, make_array,
+    Array, ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array,
+    Int8Array, Int16Array, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt8Array, UInt32Array, UInt64Array, make_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema as ArrowSchema};
@@ -35,10 +35,12 @@ pub fn batches(draw: &mut Draw, schema: &Schema, rows: &[Row]) -> Vec<RecordBatc
         // What stands where a value is missing may be anything.
         let any = values.iter().flatten().last().filter(|_| draw.one_in(2));
         let filled = values.iter().map(|value| value.as_ref().or(any).cloned());
-        let array = array(draw, column.kind(), is_person, filled.collect());
-        let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
-        let missing = array.to_data().into_builder().nulls(Some(nulls));
-        let array = make_array(missing.build().unwrap());
+        let mut array = array(draw, column.kind(), is_person, filled.collect());
+        if any.is_some() {
+            let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
+            let missing = array.to_data().into_builder().nulls(Some(nulls));
+            array = make_array(missing.build().unwrap());
+        }
         fields.push(Field::new(column.name(), array.data_type().clone(), true));
         columns.push(array);
     }
@@ -46,6 +48,9 @@ pub fn batches(draw: &mut Draw, schema: &Schema, rows: &[Row]) -> Vec<RecordBatc
     let mut batches = Vec::new();
     let mut start = 1;
     while start <= rows.len() {
+        if draw.one_in(8) {
+            batches.push(whole.slice(start, 0));
+        }
         let length = 1 + draw.below(rows.len() - start + 1);
         batches.push(whole.slice(start, length));
         start += length;
@@ -114,7 +119,7 @@ fn whole_array(draw: &mut Draw, is_person: bool, values: &[Option<i64>]) -> Arra
 
 fn text_array(draw: &mut Draw, texts: &[Option<String>]) -> ArrayRef {
     let texts = texts.iter().map(Option::as_deref);
-    match draw.below(5) {
+    match draw.below(6) {
         0 => Arc::new(texts.collect::<LargeStringArray>()),
         1 => {
             let mut builder = StringViewBuilder::new();
@@ -131,8 +136,36 @@ fn text_array(draw: &mut Draw, texts: &[Option<String>]) -> ArrayRef {
             texts.for_each(|text| builder.append_option(text));
             Arc::new(builder.finish())
         }
+        4 => loose_dictionary(draw, &texts.collect::<Vec<_>>()),
         _ => Arc::new(texts.collect::<StringArray>()),
     }
+}
+
+/// A dictionary as other programs write it: its texts stand in any order, some of them twice, one in no row, and
+/// one is missing.
+fn loose_dictionary(draw: &mut Draw, texts: &[Option<&str>]) -> ArrayRef {
+    let mut values = vec![None, Some("in no row")];
+    for text in texts.iter().filter(|text| text.is_some()) {
+        let times = values.iter().filter(|value| *value == text).count();
+        if times == 0 || (times == 1 && draw.one_in(2)) {
+            values.insert(draw.below(values.len() + 1), *text);
+        }
+    }
+    let codes = texts.iter().map(|text| {
+        let mut codes = (0..values.len()).filter(|code| values[*code] == *text);
+        let (first, second) = (codes.next(), codes.next());
+        // A row is missing if it has no code, and if its code stands for a missing text.
+        let other = if text.is_none() {
+            None
+        } else {
+            second.or(first)
+        };
+        let code = if draw.one_in(2) { first } else { other };
+        code.map(|code| u8::try_from(code).unwrap())
+    });
+    let codes: UInt8Array = codes.collect();
+    let texts: ArrayRef = Arc::new(values.into_iter().collect::<LargeStringArray>());
+    Arc::new(DictionaryArray::new(codes, texts))
 }
 
 fn time_array(draw: &mut Draw, times: &[Option<i64>]) -> ArrayRef {
