@@ -132,6 +132,9 @@ pub trait Seat: Send + Sync {
     /// Opens a child. With a key, it is charged once for the key.
     fn open(&self, key: Option<&str>, mechanism: &Open) -> Result<Asked, Problem>;
 
+    /// A loss as this budget reads it, whatever the text looks like.
+    fn read(&self, loss: &LossText) -> Result<LossText, Problem>;
+
     /// Sets a share of the budget aside, or opens it again.
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem>;
 
@@ -208,6 +211,11 @@ where
             None => self.party.launch(mechanism),
         };
         child.map_err(problem)
+    }
+
+    fn read(&self, loss: &LossText) -> Result<LossText, Problem> {
+        let loss = self.measure.read(loss).map_err(Problem::invalid_query)?;
+        Ok(self.measure.write(&loss))
     }
 
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem> {

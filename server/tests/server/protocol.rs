@@ -311,6 +311,11 @@ fn a_share_is_launched_in_and_comes_back() {
     assert_eq!(quota, json!({"epsilon": "0.2"}));
     let more = json!({"filter": {"name": "summer", "budget": {"epsilon": "0.3"}}});
     assert_eq!(server.post(BEN, CHILDREN, &more).code(), "over_quota");
+    let same = json!({"filter": {"name": "spring", "budget": {"epsilon": "0.30"}}});
+    assert_eq!(
+        server.post(BEN, CHILDREN, &same).json["child"],
+        json!(child)
+    );
     let other = json!({"filter": {"name": "spring", "budget": {"epsilon": "0.1"}}});
     assert_eq!(server.post(BEN, CHILDREN, &other).code(), "conflict");
     assert_eq!(
@@ -394,10 +399,18 @@ fn the_log_has_questions_and_decisions_and_no_answers() {
     // What an analyst writes does not begin a line, and says nothing to a terminal.
     let forged = "education_num = 'x\n2026-01-01T00:00:00Z INFO launch \u{1b}[2Jforged'";
     server.post(ANA, RELEASE, &count(forged, "3"));
+    // Nor does it say what is no loss, which may be as long as a body, or writes one at length.
+    let share = |budget: String| {
+        let share = json!({"filter": {"name": "s", "budget": {"epsilon": budget}}});
+        server.post(ANA, CHILDREN, &share)
+    };
+    assert_eq!(share("much".repeat(1000)).code(), "invalid_query");
+    assert_eq!(share("0.5".to_owned() + &"0".repeat(1000)).status, 201);
     let log = std::fs::read_to_string(server.folder.0.join("log")).unwrap();
     let launches = log.lines().filter_map(|line| line.split_once(" launch "));
     let launches: Vec<&str> = launches.map(|(_, launch)| launch).collect();
-    assert_eq!(launches.len(), 4, "{log}");
+    assert_eq!(launches.len(), 5, "{log}");
+    assert!(!log.contains("much") && !log.contains("5000"), "{log}");
     assert!(launches[0].contains("ana") && launches[0].contains("age >= 40"));
     assert!(launches[0].ends_with("admitted\"") && launches[2].ends_with("refused\""));
     assert_eq!(launches[0], launches[1]);
@@ -411,7 +424,7 @@ fn the_log_has_questions_and_decisions_and_no_answers() {
         "{shown}"
     );
     // Two launches with their outcomes, and the refusals.
-    assert_eq!(shown.lines().count(), 6, "{shown}");
+    assert_eq!(shown.lines().count(), 8, "{shown}");
 }
 
 /// Each code, as it is made, and the list in the document.
