@@ -61,8 +61,10 @@ fn check_says_what_is_wrong_line_by_line() {
     );
     // Everything is right, and there is no ledger: it is never made by mistake.
     let said = check(&good);
+    let wanted =
+        "census.redb: there is no ledger: if nothing is spent, make it with `ledger create`\n";
     assert!(
-        said.starts_with("dataset \"census\": ") && said.contains("census.redb"),
+        said.starts_with("dataset \"census\": ") && said.ends_with(wanted),
         "{said}"
     );
     assert!(!folder.0.join("census.redb").exists());
@@ -90,7 +92,28 @@ fn check_says_what_is_wrong_line_by_line() {
     assert!(run(&["ledger", "create", path, "census"]).status.success());
     let done = run(&["check", path]);
     assert!(done.status.success(), "{done:?}");
-    assert!(!run(&["ledger", "create", path, "census"]).status.success());
+    assert_eq!(text(&done.stdout).lines().count(), 1);
+    let again = run(&["ledger", "create", path, "census"]);
+    assert!(!again.status.success());
+    let said = text(&again.stderr);
+    assert!(
+        said.starts_with("there is a ledger, or another file, already"),
+        "{said}"
+    );
+
+    // A cell that cannot be read would be missing for every question: the operator is told, and nobody else.
+    let rows = "age,education_num,sex,hours_per_week,income\n30,9,Male,forty,<=50K\n";
+    std::fs::write(folder.0.join("bad.csv"), rows).unwrap();
+    let bad = good.lines().map(|line| match line.starts_with("data = ") {
+        true => r#"data = { csv = "bad.csv" }"#,
+        false => line,
+    });
+    std::fs::write(&file, bad.collect::<Vec<_>>().join("\n")).unwrap();
+    let done = run(&["check", path]);
+    assert!(done.status.success(), "{done:?}");
+    let wanted =
+        "column \"hours_per_week\": cells that are not a whole number: 1, the first in line 2";
+    assert!(text(&done.stdout).contains(wanted), "{done:?}");
 }
 
 #[test]
