@@ -54,6 +54,28 @@ fn check_says_what_is_wrong_line_by_line() {
         said.starts_with(&format!("line {}: unknown field", line("halting"))),
         "{said}"
     );
+    // What the parser says of a type is followed by what to write.
+    let budget = r#"{ epsilon = "1" }"#;
+    let (_, from_analysts) = good.split_once("[[analyst]]").unwrap();
+    let (ana, _) = from_analysts.split_once("[[analyst]]").unwrap();
+    let (_, from_dataset) = good.split_once("[[dataset]]").unwrap();
+    for (wrong, wanted) in [
+        (
+            good.replacen(budget, "{ epsilon = 1 }", 1),
+            "integer `1`, expected a string: write it in quotes",
+        ),
+        (
+            good.replacen(budget, r#""1""#, 1),
+            r#"string "1", expected a loss with named fields, such as an `epsilon` of "1""#,
+        ),
+        (
+            format!("[analyst]{ana}[[dataset]]{from_dataset}"),
+            "map, expected a sequence: a table that can be there several times is written `[[…]]`",
+        ),
+    ] {
+        let said = check(&wrong);
+        assert!(said.trim_end().ends_with(wanted), "{said}");
+    }
     let said = check(&good.replace("[17, 90]", "[90, 17]"));
     assert!(
         said.starts_with(&format!("line {}: the schema", line("[dataset.schema]"))),

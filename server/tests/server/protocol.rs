@@ -462,6 +462,26 @@ fn every_code_has_its_status_and_no_other_is_sent() {
     expect(post(&count("age >", "0.1")), 422, "invalid_query");
     expect(post(&count("height > 1", "0.1")), 422, "unknown_column");
     expect(post(&json!({"median": {}})), 400, "invalid_request");
+    let float = post(&json!({"count": {"noise": {"laplace": {"epsilon": 0.1}}}}));
+    let said = float.json["detail"].as_str().unwrap();
+    assert_eq!(
+        said,
+        "invalid type: floating point `0.1`, expected a string at line 1 column 43: write it in \
+         quotes"
+    );
+    let opened = post(&search(10, "0.01"));
+    let said = opened.json["detail"].as_str().unwrap();
+    assert!(
+        said.starts_with("unknown variant `above_threshold`, expected one of `count`")
+            && said.ends_with(": this is opened at `children`"),
+        "{said}"
+    );
+    let gaussian = post(&json!({"count": {"noise": {"gaussian": {"rho": "0.01"}}}}));
+    assert_eq!(
+        gaussian.json["detail"],
+        "no known loss: PureDp has no price for what the mechanism states: if that is Gaussian \
+         noise, ask for `laplace` instead"
+    );
     server.post_once(ANA, "k", RELEASE, &count("age > 1", "0.01"));
     let conflict = server.post_once(ANA, "k", RELEASE, &count("age > 2", "0.01"));
     expect(conflict, 409, "conflict");
