@@ -167,7 +167,7 @@ function releasedView(launch, reply) {
   const confidence = partsOf(launch)[1].confidence ?? "0.95";
   const holds = Array.isArray(reply.answer) ? "" : `Each interval holds with probability ${percent(confidence)}. `;
   return element("div", {}, answerView(reply),
-    element("p", { class: "quiet" }, `${holds}Cost ${lossText(reply.loss)}; left ${lossText(reply.remaining)}.`));
+    element("p", { class: "quiet" }, `${holds}Cost ${lossText(reply.loss)}; ${lossText(reply.remaining)} of the budget is left.`));
 }
 
 function schemaView({ person, columns }) {

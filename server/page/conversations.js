@@ -70,7 +70,7 @@ function searchCard(desk, child, forget) {
   const state = element("p", { class: "state" }, "Open");
   const close = button("Close", end);
   const form = element("form", { class: "line", submit: ask }, field(overTime ? "Buckets so far" : "Rows where", input), submit);
-  const before = next > 0 ? element("p", { class: "quiet" }, `${next} questions were answered before.`) : null;
+  const before = next > 0 ? element("p", { class: "quiet" }, `Answered before: ${next}.`) : null;
 
   // Written when it is looked at: it has the number of the next question.
   const snippets = element("div", {});

@@ -44,7 +44,7 @@ export const KINDS = {
 /** What to do about an error. The server says what is wrong; here is what helps. */
 const ADVICE = {
   refused: "Ask with a smaller loss, group less finely, or ask the curator for a larger budget.",
-  over_quota: "The dataset may have budget left, but your quota is used up. Ask with a smaller loss, or ask the curator.",
+  over_quota: "This is your part of the dataset's budget. Ask with a smaller loss, or ask the curator for a larger quota.",
   unknown_column: "The columns are listed with the dataset.",
   gone: "Conversations end when the server restarts or after a time without questions. What they cost stands. Open a new one.",
   closed: "Open a new one to go on.",

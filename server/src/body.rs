@@ -35,8 +35,7 @@ pub async fn json<T: DeserializeOwned>(
     if depth(&bytes) > limits.deepest_json {
         return Err(Problem::new(Code::TooLarge).saying("the JSON is nested too deeply"));
     }
-    // What it says is about the text that was sent.
-    serde_json::from_slice(&bytes).map_err(|error| Problem::invalid_request(error.to_string()))
+    serde_json::from_slice(&bytes).map_err(|error| Problem::unread(&error))
 }
 
 /// A header, if it is there once and is text.

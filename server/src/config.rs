@@ -13,6 +13,7 @@ use toml::Spanned;
 use crate::issuer::{Issuer, IssuerConfig};
 use crate::limits::Limits;
 use crate::loss::LossText;
+use crate::problem::advised;
 use crate::rule::{Rule, RuleText};
 use crate::tls::TlsFiles;
 use crate::token::TokenHash;
@@ -297,7 +298,12 @@ pub fn read(text: &str, folder: &Path) -> Result<Config, Vec<Complaint>> {
         Ok(written) => written,
         Err(error) => {
             let place = error.span().map_or(0, |span| span.start);
-            complaints.at(place, error.message());
+            let problem = advised(error.message());
+            let brackets = match problem.ends_with("invalid type: map, expected a sequence") {
+                true => ": a table that can be there several times is written `[[…]]`",
+                false => "",
+            };
+            complaints.at(place, problem + brackets);
             return Err(complaints.found);
         }
     };

@@ -287,7 +287,7 @@ fn previewed(launch: serde_json::Value, place: &Place) -> Result<Ready, Problem>
         let mut names = Opening::NAMES.iter();
         names.any(|name| launch.contains_key(*name))
     });
-    let invalid = |error: serde_json::Error| Problem::invalid_request(error.to_string());
+    let invalid = |error: serde_json::Error| Problem::unread(&error);
     if is_open {
         let opening: Opening = serde_json::from_value(launch).map_err(invalid)?;
         return opening.ready(&place.dataset.schema)?.ok_or_else(|| {

@@ -114,11 +114,12 @@ impl Service {
             let rule = "a share's name has 1 to 64 letters, digits, `-`, `_` and `.`";
             return Err(Problem::invalid_request(rule));
         }
+        let budget = place.seat.read(&share.budget)?;
         let id = analyst.share_id(&place.dataset.name, &share.name);
         if let Ok(child) = self.children.get(&analyst.name, &id) {
             let view = child.view()?;
-            let limit = view.budget.as_ref().map(|budget| &budget.limit);
-            return match limit == Some(&share.budget) {
+            let limit = view.budget.as_ref().map(|of| &of.limit);
+            return match limit == Some(&budget) {
                 true => Ok(view),
                 false => Err(Code::Conflict.into()),
             };
@@ -126,14 +127,14 @@ impl Service {
         let _in_use = self.children.key(&analyst.name, &place.name, &id)?;
         let most = analyst.usage.limits().open_children;
         let _opening = self.children.reserve(&analyst.name, most)?;
-        let decided = place.seat.reserve(&share.name, &share.budget);
+        let decided = place.seat.reserve(&share.name, &budget);
         let description = Description::new("Filter").with("name", &share.name);
         let description = description.to_string();
-        self.log(analyst, place, &description, &share.budget, &decided);
+        self.log(analyst, place, &description, &budget, &decided);
         let child = analyst.share(&place.dataset.name, &share.name, decided?);
         let child = self.children.add(child);
         Ok(ChildView {
-            loss: Some(share.budget.clone()),
+            loss: Some(budget),
             remaining: Some(place.seat.remaining()?),
             ..child.view()?
         })

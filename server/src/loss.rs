@@ -8,7 +8,10 @@ use utoipa::ToSchema;
 /// A loss. Which fields it has says under which measure: ε is pure privacy, ε and δ approximate, ε and an
 /// order Rényi, ρ concentrated (zCDP), μ Gaussian. Numbers are decimal texts, and exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a loss with named fields, such as an `epsilon` of \"1\""
+)]
 #[schema(example = json!({"epsilon": "0.1"}))]
 pub struct LossText {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use queryables::ledger::{Decision, Ledger, Line, Outcome};
+use queryables::ledger::{Decision, Ledger, Line, Outcome, StoreError};
 use queryables::table::{Schema, Table};
-use queryables_arrow::ArrowTable;
+use queryables_arrow::{ArrowTable, check_csv};
 use queryables_postgres::{PostgresStore, PostgresTable};
 
 use crate::config::{
@@ -64,16 +64,29 @@ fn open_data(
     Ok(Arc::new(table.map_err(|error| error.to_string())?))
 }
 
+/// What a store says, with the commands of this program for what a program would call.
+fn in_commands(error: &StoreError) -> String {
+    match error {
+        StoreError::NotFound => {
+            "there is no ledger: if nothing is spent, make it with `ledger create`".to_owned()
+        }
+        StoreError::AlreadyExists => {
+            "there is a ledger, or another file, already: `serve` goes on with a ledger".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
 fn open_ledger(dataset: &DatasetConfig) -> Result<Ledger, String> {
     match &dataset.ledger {
         LedgerPlace::File(path) => {
             let ledger = Ledger::open(path, &dataset.name);
-            ledger.map_err(|error| format!("{}: {error}", path.display()))
+            ledger.map_err(|error| format!("{}: {}", path.display(), in_commands(&error)))
         }
         // The parameters may contain a password.
         LedgerPlace::Postgres(parameters) => PostgresStore::connect(parameters)
             .and_then(|store| Ledger::on(store, &dataset.name))
-            .map_err(|error| format!("the ledger in PostgreSQL: {error}")),
+            .map_err(|error| format!("the ledger in PostgreSQL: {}", in_commands(&error))),
     }
 }
 
@@ -114,6 +127,14 @@ pub fn check(file: &Path, open_spark: Option<OpenSpark>) -> Done {
     if !problems.is_empty() {
         return Err(problems.join("\n").into());
     }
+    // Such a table can be served. What is said here is about the data, and for the operator alone.
+    for dataset in &config.datasets {
+        if let Source::Csv(files) = &dataset.data {
+            for unread in check_csv(&dataset.schema, files.paths())? {
+                println!("dataset {:?}: {unread}", dataset.name);
+            }
+        }
+    }
     println!(
         "{} datasets, {} analysts: all can be opened",
         config.datasets.len(),
@@ -140,15 +161,13 @@ fn dataset(file: &Path, name: &str) -> Result<DatasetConfig, Box<dyn Error>> {
 
 pub fn create(file: &Path, name: &str) -> Done {
     let dataset = dataset(file, name)?;
-    match &dataset.ledger {
-        LedgerPlace::File(path) => drop(Ledger::create(path, &dataset.name)?),
+    let made = match &dataset.ledger {
+        LedgerPlace::File(path) => Ledger::create(path, &dataset.name),
         LedgerPlace::Postgres(parameters) => {
-            drop(Ledger::on(
-                PostgresStore::create(parameters)?,
-                &dataset.name,
-            )?);
+            PostgresStore::create(parameters).and_then(|store| Ledger::on(store, &dataset.name))
         }
-    }
+    };
+    made.map_err(|error| in_commands(&error))?;
     println!("made the ledger of {name:?}");
     Ok(())
 }

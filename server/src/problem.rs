@@ -7,6 +7,8 @@ use queryables::table::TableError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::question::Opening;
+
 macro_rules! codes {
     ($($Code:ident = $status:literal, $text:literal;)*) => {
         /// Why a request was not done. The list is fixed.
@@ -95,6 +97,23 @@ pub struct Refused {
     pub limit: String,
 }
 
+/// A message of a parser, with what to write instead where it only names types.
+pub fn advised(message: &str) -> String {
+    let number = ["integer `", "floating point `"].map(|kind| format!("invalid type: {kind}"));
+    let wants_text = message.contains("expected a string");
+    match wants_text && number.iter().any(|kind| message.starts_with(kind)) {
+        true => format!("{message}: write it in quotes"),
+        false => message.to_owned(),
+    }
+}
+
+/// Whether something was sent to `release` that is opened.
+fn is_to_be_opened(message: &str) -> bool {
+    let rest = message.strip_prefix("unknown variant `");
+    let found = rest.and_then(|rest| rest.split_once("`, expected one of `count`"));
+    found.is_some_and(|(name, _)| Opening::NAMES.contains(&name))
+}
+
 impl Problem {
     pub fn new(code: Code) -> Self {
         let (status, title) = code.entry();
@@ -127,6 +146,15 @@ impl Problem {
 
     pub fn invalid_request(detail: impl Into<String>) -> Self {
         Self::new(Code::InvalidRequest).saying(detail)
+    }
+
+    /// A request that is not read. What the parser says is about the text that was sent.
+    pub fn unread(error: &serde_json::Error) -> Self {
+        let message = error.to_string();
+        Self::invalid_request(match is_to_be_opened(&message) {
+            true => format!("{message}: this is opened at `children`"),
+            false => advised(&message),
+        })
     }
 
     pub fn invalid_query(detail: impl Into<String>) -> Self {

@@ -132,6 +132,9 @@ pub trait Seat: Send + Sync {
     /// Opens a child. With a key, it is charged once for the key.
     fn open(&self, key: Option<&str>, mechanism: &Open) -> Result<Asked, Problem>;
 
+    /// A loss as this budget reads it, whatever the text looks like.
+    fn read(&self, loss: &LossText) -> Result<LossText, Problem>;
+
     /// Sets a share of the budget aside, or opens it again.
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem>;
 
@@ -173,7 +176,7 @@ where
             Launch::Once(mechanism) => mechanism.loss(&self.measure),
             Launch::Open(mechanism) => mechanism.loss(&self.measure),
         };
-        let loss = loss.map_err(|unknown| Problem::invalid_query(unknown.to_string()))?;
+        let loss = loss.map_err(|unknown| no_price(&unknown))?;
         let smallest = self.smallest.as_ref();
         Ok(Cost {
             too_small: smallest.is_some_and(|smallest| Me::is_less(&loss, smallest)),
@@ -208,6 +211,11 @@ where
             None => self.party.launch(mechanism),
         };
         child.map_err(problem)
+    }
+
+    fn read(&self, loss: &LossText) -> Result<LossText, Problem> {
+        let loss = self.measure.read(loss).map_err(Problem::invalid_query)?;
+        Ok(self.measure.write(&loss))
     }
 
     fn reserve(&self, name: &str, loss: &LossText) -> Result<Arc<dyn Seat>, Problem> {
@@ -368,6 +376,13 @@ where
 /// What a share says when another is to be reserved in it.
 pub const NO_SHARES: &str = "a share has no shares: reserve it in the dataset";
 
+/// Under some budgets Gaussian noise has none. Laplace noise has one under each.
+fn no_price(unknown: &UnknownLoss) -> Problem {
+    Problem::invalid_query(format!(
+        "{unknown}: if that is Gaussian noise, ask for `laplace` instead"
+    ))
+}
+
 /// The store's own words stay here: they are for the operator.
 fn unavailable(error: StoreError) -> Problem {
     tracing::error!(%error, "the ledger cannot be read");
@@ -396,7 +411,7 @@ fn problem<C: Display, W: Display>(error: LedgerError<C, W>) -> Problem {
             LaunchError::CountLimit { .. } => {
                 Problem::new(Code::Closed).saying("the budget has launched as many as it may")
             }
-            LaunchError::UnknownLoss(unknown) => Problem::invalid_query(unknown.to_string()),
+            LaunchError::UnknownLoss(unknown) => no_price(&unknown),
             LaunchError::DomainMismatch(mismatch) => Problem::invalid_query(mismatch.to_string()),
             LaunchError::Stopped(_) => {
                 Problem::new(Code::Closed).saying("the budget was stopped for good")

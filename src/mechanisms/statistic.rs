@@ -131,7 +131,8 @@ impl Statistic for f64 {
         steps >= 0.0 && noise.is_within(steps as u128, confidence)
     }
 
-    /// The answer was rounded to a float, and so are the ends.
+    /// Floats hold each number of steps below 2^53: there the ends are exact. Beyond, the answer may have been
+    /// rounded to a float, and so are the ends.
     fn interval(
         self,
         exponent: i32,
@@ -139,6 +140,12 @@ impl Statistic for f64 {
         confidence: Confidence,
     ) -> (Self, RangeInclusive<Self>) {
         let distance = Self::distance(exponent, noise, confidence);
+        let steps = libm::scalbn(self, exponent.saturating_neg());
+        let exact_below = of_steps(1 << Self::MANTISSA_DIGITS, exponent);
+        // A sum that is rounded to less than this is less.
+        if steps == libm::trunc(steps) && self.abs() + distance < exact_below {
+            return (self, self - distance..=self + distance);
+        }
         let (low, high) = (self.next_down() - distance, self.next_up() + distance);
         (self, low.next_down()..=high.next_up())
     }

@@ -35,7 +35,8 @@ impl fmt::Display for UnreadCells {
         } = self;
         write!(
             f,
-            "{file}: in column {column:?}, {cells} cells are not {kind}, the first in line {first_line}"
+            "{file}: column {column:?}: cells that are not a {kind}: {cells}, the first in line \
+             {first_line}; they count as missing"
         )
     }
 }
@@ -57,6 +58,8 @@ impl fmt::Display for UnreadCells {
 /// let schema = Schema::of_rows([Column::new("age", Kind::Whole)])?;
 /// let unread = check_csv(&schema, [&file])?;
 /// assert_eq!((&*unread[0].column, unread[0].cells, unread[0].first_line), ("age", 1, 3));
+/// let said = "column \"age\": cells that are not a whole number: 1, the first in line 3";
+/// assert!(unread[0].to_string().contains(said));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

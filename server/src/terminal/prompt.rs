@@ -235,19 +235,31 @@ fn loss(loss: &Value) -> String {
 /// A number with its interval, or a line for each group.
 fn answer(reply: &Value) -> String {
     let Some(rows) = reply["answer"]["rows"].as_array() else {
-        return format!("{} in {}", reply["answer"], reply["interval"]);
+        return estimate(reply);
     };
     let lines = rows.iter().map(|row| {
         let group = row["group"].as_array().into_iter().flatten();
         let group: Vec<_> = group.filter_map(Value::as_str).collect();
-        format!(
-            "{}: {} in {}",
-            group.join(", "),
-            row["answer"],
-            row["interval"]
-        )
+        format!("{}: {}", group.join(", "), estimate(row))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A noisy number and its interval, rounded for reading as on the page. What is null is beyond all numbers.
+fn estimate(reply: &Value) -> String {
+    let answer = number(&reply["answer"], "unknown");
+    let low = number(&reply["interval"][0], "-∞");
+    let high = number(&reply["interval"][1], "∞");
+    format!("{answer}, between {low} and {high}")
+}
+
+fn number(value: &Value, beyond: &str) -> String {
+    let Some(number) = value.as_f64() else {
+        return beyond.to_owned();
+    };
+    let digits = if number.abs() < 100.0 { 3 } else { 1 };
+    let text = format!("{number:.digits$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Completes the last word.
@@ -293,5 +305,14 @@ mod tests {
         assert_eq!(complete("count w"), (6, both));
         assert_eq!(complete("count where (a"), (13, vec!["age".to_owned()]));
         assert_eq!(complete("x"), (0, Vec::new()));
+    }
+
+    #[test]
+    fn an_estimate_is_rounded_for_reading() {
+        let one = json!({"answer": 23.0, "interval": [-277.00000000000006, 323.00000000000006]});
+        assert_eq!(answer(&one), "23, between -277 and 323");
+        let mean = json!({"answer": 38.4567, "interval": [null, 100.0]});
+        let rows = json!({"answer": {"rows": [{"group": ["Male"], "answer": mean["answer"], "interval": mean["interval"]}]}});
+        assert_eq!(answer(&rows), "Male: 38.457, between -∞ and 100");
     }
 }

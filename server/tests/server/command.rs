@@ -54,6 +54,28 @@ fn check_says_what_is_wrong_line_by_line() {
         said.starts_with(&format!("line {}: unknown field", line("halting"))),
         "{said}"
     );
+    // What the parser says of a type is followed by what to write.
+    let budget = r#"{ epsilon = "1" }"#;
+    let (_, from_analysts) = good.split_once("[[analyst]]").unwrap();
+    let (ana, _) = from_analysts.split_once("[[analyst]]").unwrap();
+    let (_, from_dataset) = good.split_once("[[dataset]]").unwrap();
+    for (wrong, wanted) in [
+        (
+            good.replacen(budget, "{ epsilon = 1 }", 1),
+            "integer `1`, expected a string: write it in quotes",
+        ),
+        (
+            good.replacen(budget, r#""1""#, 1),
+            r#"string "1", expected a loss with named fields, such as an `epsilon` of "1""#,
+        ),
+        (
+            format!("[analyst]{ana}[[dataset]]{from_dataset}"),
+            "map, expected a sequence: a table that can be there several times is written `[[…]]`",
+        ),
+    ] {
+        let said = check(&wrong);
+        assert!(said.trim_end().ends_with(wanted), "{said}");
+    }
     let said = check(&good.replace("[17, 90]", "[90, 17]"));
     assert!(
         said.starts_with(&format!("line {}: the schema", line("[dataset.schema]"))),
@@ -61,8 +83,10 @@ fn check_says_what_is_wrong_line_by_line() {
     );
     // Everything is right, and there is no ledger: it is never made by mistake.
     let said = check(&good);
+    let wanted =
+        "census.redb: there is no ledger: if nothing is spent, make it with `ledger create`\n";
     assert!(
-        said.starts_with("dataset \"census\": ") && said.contains("census.redb"),
+        said.starts_with("dataset \"census\": ") && said.ends_with(wanted),
         "{said}"
     );
     assert!(!folder.0.join("census.redb").exists());
@@ -90,7 +114,28 @@ fn check_says_what_is_wrong_line_by_line() {
     assert!(run(&["ledger", "create", path, "census"]).status.success());
     let done = run(&["check", path]);
     assert!(done.status.success(), "{done:?}");
-    assert!(!run(&["ledger", "create", path, "census"]).status.success());
+    assert_eq!(text(&done.stdout).lines().count(), 1);
+    let again = run(&["ledger", "create", path, "census"]);
+    assert!(!again.status.success());
+    let said = text(&again.stderr);
+    assert!(
+        said.starts_with("there is a ledger, or another file, already"),
+        "{said}"
+    );
+
+    // A cell that cannot be read would be missing for every question: the operator is told, and nobody else.
+    let rows = "age,education_num,sex,hours_per_week,income\n30,9,Male,forty,<=50K\n";
+    std::fs::write(folder.0.join("bad.csv"), rows).unwrap();
+    let bad = good.lines().map(|line| match line.starts_with("data = ") {
+        true => r#"data = { csv = "bad.csv" }"#,
+        false => line,
+    });
+    std::fs::write(&file, bad.collect::<Vec<_>>().join("\n")).unwrap();
+    let done = run(&["check", path]);
+    assert!(done.status.success(), "{done:?}");
+    let wanted =
+        "column \"hours_per_week\": cells that are not a whole number: 1, the first in line 2";
+    assert!(text(&done.stdout).contains(wanted), "{done:?}");
 }
 
 #[test]

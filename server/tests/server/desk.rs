@@ -133,7 +133,7 @@ fn the_page_and_the_copied_requests_ask_the_same_question_once() {
     let answer = replied["answer"].as_f64().unwrap();
     assert!(run("python3", &python).contains(&format!("'answer': {answer:?}")));
     browser.click(SUBMIT);
-    browser.wait_for(".answer-place", "Cost ε 0.1; left ε 0.9.");
+    browser.wait_for(".answer-place", "Cost ε 0.1; ε 0.9 of the budget is left.");
     let shown = browser.text(".answer-place .large").replace(',', "");
     assert_eq!(shown.parse::<f64>().unwrap(), answer);
     assert_eq!(server.spent(), "0.1");
@@ -211,7 +211,7 @@ fn a_refusal_says_its_numbers_and_charges_nothing() {
     browser.fill(LOSS, "0.5");
     previewed(&browser, "2 times");
     browser.click(SUBMIT);
-    browser.wait_for(".answer-place", "left ε 0.5");
+    browser.wait_for(".answer-place", "ε 0.5 of the budget is left");
     assert_eq!(server.spent(), "0.5");
 }
 
@@ -405,7 +405,7 @@ fn a_budget_under_another_rule_is_shown() {
     browser.fill(LOSS, "0.001");
     browser.wait_for(".preview", "ρ 0.001");
     browser.click(SUBMIT);
-    browser.wait_for(".answer-place", "Cost ρ 0.001; left ρ 0.0");
+    browser.wait_for(".answer-place", "Cost ρ 0.001; ρ 0.0");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -428,7 +428,7 @@ fn a_restart_in_the_middle_loses_no_charge_and_is_explained() {
     browser.click(SUBMIT);
     browser.wait_for("#notice", "nothing is charged twice");
     server.start();
-    browser.wait_for(".answer-place", "Cost ε 0.1; left ε 0.8.");
+    browser.wait_for(".answer-place", "Cost ε 0.1; ε 0.8 of the budget is left.");
     assert_eq!(server.spent(), "0.2");
     browser.press("Conversations");
     ask_card(&browser, 1, "age > 31");

@@ -44,7 +44,7 @@ fn a_dataset_is_seen_previewed_and_asked() {
     let released = server.post_once(ANA, "first", RELEASE, &question).json;
     let [low, high] = [0, 1].map(|end| released["interval"][end].as_f64().unwrap());
     let answer = released["answer"].as_f64().unwrap();
-    assert!(low < answer && answer < high, "{released}");
+    assert_eq!((low, high), (answer - 30.0, answer + 30.0), "{released}");
     assert_eq!(released["loss"], json!({"epsilon": "0.1"}));
     assert_eq!(released["remaining"], json!({"epsilon": "0.9"}));
     // The same key gets the same answer, and is charged once.
@@ -311,6 +311,11 @@ fn a_share_is_launched_in_and_comes_back() {
     assert_eq!(quota, json!({"epsilon": "0.2"}));
     let more = json!({"filter": {"name": "summer", "budget": {"epsilon": "0.3"}}});
     assert_eq!(server.post(BEN, CHILDREN, &more).code(), "over_quota");
+    let same = json!({"filter": {"name": "spring", "budget": {"epsilon": "0.30"}}});
+    assert_eq!(
+        server.post(BEN, CHILDREN, &same).json["child"],
+        json!(child)
+    );
     let other = json!({"filter": {"name": "spring", "budget": {"epsilon": "0.1"}}});
     assert_eq!(server.post(BEN, CHILDREN, &other).code(), "conflict");
     assert_eq!(
@@ -394,10 +399,18 @@ fn the_log_has_questions_and_decisions_and_no_answers() {
     // What an analyst writes does not begin a line, and says nothing to a terminal.
     let forged = "education_num = 'x\n2026-01-01T00:00:00Z INFO launch \u{1b}[2Jforged'";
     server.post(ANA, RELEASE, &count(forged, "3"));
+    // Nor does it say what is no loss, which may be as long as a body, or writes one at length.
+    let share = |budget: String| {
+        let share = json!({"filter": {"name": "s", "budget": {"epsilon": budget}}});
+        server.post(ANA, CHILDREN, &share)
+    };
+    assert_eq!(share("much".repeat(1000)).code(), "invalid_query");
+    assert_eq!(share("0.5".to_owned() + &"0".repeat(1000)).status, 201);
     let log = std::fs::read_to_string(server.folder.0.join("log")).unwrap();
     let launches = log.lines().filter_map(|line| line.split_once(" launch "));
     let launches: Vec<&str> = launches.map(|(_, launch)| launch).collect();
-    assert_eq!(launches.len(), 4, "{log}");
+    assert_eq!(launches.len(), 5, "{log}");
+    assert!(!log.contains("much") && !log.contains("5000"), "{log}");
     assert!(launches[0].contains("ana") && launches[0].contains("age >= 40"));
     assert!(launches[0].ends_with("admitted\"") && launches[2].ends_with("refused\""));
     assert_eq!(launches[0], launches[1]);
@@ -411,7 +424,7 @@ fn the_log_has_questions_and_decisions_and_no_answers() {
         "{shown}"
     );
     // Two launches with their outcomes, and the refusals.
-    assert_eq!(shown.lines().count(), 6, "{shown}");
+    assert_eq!(shown.lines().count(), 8, "{shown}");
 }
 
 /// Each code, as it is made, and the list in the document.
@@ -449,6 +462,26 @@ fn every_code_has_its_status_and_no_other_is_sent() {
     expect(post(&count("age >", "0.1")), 422, "invalid_query");
     expect(post(&count("height > 1", "0.1")), 422, "unknown_column");
     expect(post(&json!({"median": {}})), 400, "invalid_request");
+    let float = post(&json!({"count": {"noise": {"laplace": {"epsilon": 0.1}}}}));
+    let said = float.json["detail"].as_str().unwrap();
+    assert_eq!(
+        said,
+        "invalid type: floating point `0.1`, expected a string at line 1 column 43: write it in \
+         quotes"
+    );
+    let opened = post(&search(10, "0.01"));
+    let said = opened.json["detail"].as_str().unwrap();
+    assert!(
+        said.starts_with("unknown variant `above_threshold`, expected one of `count`")
+            && said.ends_with(": this is opened at `children`"),
+        "{said}"
+    );
+    let gaussian = post(&json!({"count": {"noise": {"gaussian": {"rho": "0.01"}}}}));
+    assert_eq!(
+        gaussian.json["detail"],
+        "no known loss: PureDp has no price for what the mechanism states: if that is Gaussian \
+         noise, ask for `laplace` instead"
+    );
     server.post_once(ANA, "k", RELEASE, &count("age > 1", "0.01"));
     let conflict = server.post_once(ANA, "k", RELEASE, &count("age > 2", "0.01"));
     expect(conflict, 409, "conflict");

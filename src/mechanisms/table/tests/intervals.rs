@@ -51,6 +51,28 @@ fn intervals_hold_the_truth() {
     assert!(found <= MOST_MISSES, "{found}");
 }
 
+/// Floats hold all whole numbers up to 2^53, and some beyond.
+#[test]
+fn the_ends_of_a_count_are_whole_numbers_and_far_away_they_are_rounded_outward() {
+    let count = schema().count().laplace(epsilon!(0.1)).unwrap();
+    assert_eq!(count.accuracy(confidence!(0.95)), 30.0);
+    let interval = |answer| count.interval(answer, confidence!(0.95)).1;
+    assert_eq!(interval(4618.0), 4588.0..=4648.0);
+    assert_eq!(interval(-7.0), -37.0..=23.0);
+    let far = 2_f64.powi(53);
+    assert_eq!(interval(far - 31.0), far - 61.0..=far - 1.0);
+    assert_eq!(interval(31.0 - far), 1.0 - far..=61.0 - far);
+    // It is no answer of a count, and the sum of two floats may be rounded inward.
+    let near = 0.1;
+    for answer in [near, far - 30.0, far, far + 2.0, -far] {
+        let (low, high) = interval(answer).into_inner();
+        assert!(
+            low < answer - 30.0 && high > answer + 30.0,
+            "{answer}: {low} to {high}"
+        );
+    }
+}
+
 #[test]
 fn an_estimate_says_what_became_of_a_person_with_many_rows() {
     let schema = schema();

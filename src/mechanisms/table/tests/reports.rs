@@ -101,11 +101,11 @@ fn groups_have_their_keys_in_the_order_of_the_groupings() {
     drop(counts);
     let report: Report = released(&mechanism, &table);
     let expected = "\
-state  hours     estimate    low  high
-CA     [0, 20)       1.00   1.00  1.00
-CA     [20, 80)      2.00   2.00  2.00
-NY     [0, 20)       0.00  -0.00  0.00
-NY     [20, 80)      1.00   1.00  1.00
+state  hours     estimate   low  high
+CA     [0, 20)       1.00  1.00  1.00
+CA     [20, 80)      2.00  2.00  2.00
+NY     [0, 20)       0.00  0.00  0.00
+NY     [20, 80)      1.00  1.00  1.00
 with confidence 0.95";
     assert_eq!(report.to_string(), expected);
 }
