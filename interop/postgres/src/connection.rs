@@ -1,17 +1,14 @@
 //! A connection to the server, and what is asked through it.
 
-use std::collections::HashMap;
-
-use futures_util::future::{try_join, try_join3};
+use futures_util::future::try_join;
 use queryables::ledger::{Charge, Line, Receipt, Refusals, Saved, StoreError};
 use tokio::runtime::Runtime;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use crate::seen::{Seen, damaged, other_launches, seal};
-use crate::statements::{
-    BEGIN, CHANGES, CHARGED, FINISH, LOCK, NEWER, REPLACE, WRITE, WRITE_ALONE, WRITE_ONE,
-};
+use crate::statements::{BEGIN, CHARGED, FINISH, KNOWN, NEWER, REPLACE, WRITE, WRITE_ONE};
 use crate::writing::{Outcome, Queued, Writing, amounts, columns};
 
 /// A connection, and what it has prepared: a statement that is not prepared takes a round trip more
@@ -20,10 +17,7 @@ use crate::writing::{Outcome, Queued, Writing, amounts, columns};
 /// Requests whose futures are joined are sent together, in this order, and take one round trip.
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    lock: Statement,
-    changes: Statement,
     write: Statement,
-    write_alone: Statement,
     write_one: Statement,
     finish: Statement,
     newer: Statement,
@@ -35,10 +29,7 @@ impl Connection {
     pub(crate) fn new(runtime: Runtime, client: Client) -> Result<Self, Error> {
         let prepared = |text| runtime.block_on(client.prepare(text));
         Ok(Self {
-            lock: prepared(LOCK)?,
-            changes: prepared(CHANGES)?,
             write: prepared(WRITE)?,
-            write_alone: prepared(WRITE_ALONE)?,
             write_one: prepared(WRITE_ONE)?,
             finish: prepared(FINISH)?,
             newer: prepared(NEWER)?,
@@ -47,42 +38,23 @@ impl Connection {
         })
     }
 
-    /// Begins a transaction and locks the counter and these budgets: the next sequence number, and
-    /// the states in this order.
+    /// Begins a transaction, waits for the lock, and reads these budgets: their states in this order.
     pub(crate) async fn locked(
         &self,
         budgets: &[String],
         seen: &mut Seen,
-    ) -> Result<(u64, Vec<Saved>), StoreError> {
-        let entry = signed(seen.entry());
-        let counters = counters(budgets, seen);
-        let begun = try_join3(
-            self.client.batch_execute(BEGIN),
-            self.client.query(&self.lock, &[&budgets, &entry]),
-            self.client
-                .query(&self.changes, &[&budgets, &counters, &i64::MAX]),
-        )
-        .await;
-        let ((), rows, changes) = begun.map_err(unavailable)?;
-        let mut next = 0;
-        let mut states = HashMap::new();
-        for row in &rows {
-            next = unsigned(row, 0);
-            states.insert(row.get::<_, String>(2), saved(row, 3));
-        }
-        if let Some(row) = rows.first() {
-            seen.alone = seen.next() == next;
-            seen.counter(next)?;
-            seen.same_entry(row.get(1))?;
-        }
-        let found = budgets.iter().zip(&changes).map(|(budget, changes)| {
-            let saved = states.get(budget).cloned();
-            let saved = saved.ok_or_else(|| damaged(budget))?;
-            seen.changes(budget, saved.version, unsigned(changes, 0))?;
-            seen.state(budget, &saved, next)?;
-            Ok(saved)
-        });
-        Ok((next, found.collect::<Result<_, _>>()?))
+    ) -> Result<Vec<Saved>, StoreError> {
+        let next = seen.next();
+        let known = budgets
+            .iter()
+            .map(|budget| (&**budget, seen.version_of(budget)));
+        let known: Vec<(&str, u64)> = known.collect();
+        let begun = try_join(self.client.batch_execute(BEGIN), self.read(&known, seen)).await;
+        let ((), rows) = begun.map_err(unavailable)?;
+        take_up(&rows, &known, seen)?;
+        seen.alone = seen.next() == next;
+        seen.newest(budgets)
+            .ok_or_else(|| damaged("a budget that was read"))
     }
 
     /// The states that are not the known ones, each with its place.
@@ -91,46 +63,23 @@ impl Connection {
         known: &[(&str, u64)],
         seen: &mut Seen,
     ) -> Result<Vec<(usize, Saved)>, StoreError> {
+        let rows = self.read(known, seen).await.map_err(unavailable)?;
+        take_up(&rows, known, seen)
+    }
+
+    async fn read(&self, known: &[(&str, u64)], seen: &Seen) -> Result<Vec<Row>, Error> {
         let entry = signed(seen.entry());
         let (budgets, versions): (Vec<&str>, Vec<i64>) = known
             .iter()
             .map(|(budget, version)| (*budget, signed(*version)))
             .unzip();
         let seals: Vec<&str> = budgets.iter().map(|budget| seen.seal_of(budget)).collect();
-        let counters = counters(&budgets, seen);
-        let rows = self
-            .client
-            .query(
-                &self.newer,
-                &[&entry, &budgets, &versions, &seals, &counters, &i64::MAX],
-            )
-            .await;
-        let rows = rows.map_err(unavailable)?;
-        let first = rows
-            .first()
-            .ok_or_else(|| damaged("the counter of entries"))?;
-        let next = unsigned(first, 0);
-        seen.counter(next)?;
-        seen.same_entry(first.get(1))?;
-        let mut newer = Vec::new();
-        for row in &rows {
-            let place = usize::try_from(row.get::<_, i64>(2) - 1).unwrap_or(usize::MAX);
-            let Some((budget, _)) = known.get(place) else {
-                continue;
-            };
-            let version = row.get::<_, Option<i64>>(3).map(i64::cast_unsigned);
-            let version = version.ok_or_else(|| damaged(*budget))?;
-            seen.changes(budget, version, unsigned(row, 5))?;
-            match row.get::<_, Option<String>>(4) {
-                None => seen.same_state(budget, version, next),
-                Some(state) => {
-                    let saved = Saved { version, state };
-                    seen.state(budget, &saved, next)?;
-                    newer.push((place, saved));
-                }
-            }
-        }
-        Ok(newer)
+        // From which entry on each of them may have changed.
+        let counters = budgets.iter().map(|budget| seen.counter_of(budget));
+        let counters: Vec<i64> = counters.map(signed).collect();
+        let parameters: [&(dyn ToSql + Sync); 6] =
+            [&entry, &budgets, &versions, &seals, &counters, &i64::MAX];
+        self.client.query(&self.newer, &parameters).await
     }
 
     /// Compares one budget, or all, with the entries that have charged it: the row of that budget.
@@ -145,16 +94,8 @@ impl Connection {
         let from = if one.is_some() { seen.compared } else { 0 };
         let rows = self.client.query(CHARGED, &[&signed(from), &one]).await;
         let mut rows = rows.map_err(unavailable)?;
-        let first = rows
-            .first()
-            .ok_or_else(|| damaged("the counter of entries"))?;
-        let next = unsigned(first, 0);
-        if first
-            .get::<_, Option<i64>>(1)
-            .is_some_and(|last| last.cast_unsigned() >= next)
-        {
-            return Err(damaged("the counter of entries (it went back)"));
-        }
+        let first = rows.first().ok_or_else(|| damaged("the entries"))?;
+        let (last, last_seal) = last_entry(first);
         for row in &rows {
             let Some(budget) = row.get::<_, Option<String>>(5) else {
                 continue;
@@ -176,20 +117,18 @@ impl Connection {
             return Err(damaged(format!("the key of entry {lost}")));
         }
         if one.is_none() {
-            seen.compared = next;
+            seen.compared = last.saturating_add(1);
             if let (Some(last), Some(seal)) = (first.get::<_, Option<i64>>(3), first.get(4)) {
                 seen.admitted(last.cast_unsigned(), seal);
             }
         }
-        seen.counter(next)?;
+        seen.reaches(last, last_seal)?;
         Ok(rows.pop())
     }
 
     /// What is known of a key.
     pub(crate) async fn known(&self, key: &str) -> Result<Option<Receipt>, StoreError> {
-        let query = "SELECT line::text, outcome::text FROM queryables_entries \
-                     JOIN queryables_keys USING (sequence) WHERE key = $1";
-        let row = self.client.query_opt(query, &[&key]).await;
+        let row = self.client.query_opt(KNOWN, &[&key]).await;
         let Some(row) = row.map_err(unavailable)? else {
             return Ok(None);
         };
@@ -210,18 +149,21 @@ impl Connection {
         charge: &dyn Charge,
         sequence: u64,
         times: u64,
+        seen: &mut Seen,
     ) -> Result<(), StoreError> {
         let place = signed(sequence);
         let line = charge.line(sequence, times)?;
         let (client, amounts) = (&self.client, amounts(charge));
         let replaced = client.execute(REPLACE, &[&place, &line, &amounts]).await;
         replaced.map_err(unavailable)?;
-        client.batch_execute("COMMIT").await.map_err(unavailable)
+        let committed = client.batch_execute("COMMIT").await;
+        committed.map_err(unavailable)?;
+        seen.reaches(sequence, seal(&line))
     }
 
     /// How many refusals are at the end of the record.
     pub(crate) async fn refusals(&self) -> Result<Refusals, StoreError> {
-        let query = "SELECT line::text FROM queryables_entries ORDER BY sequence DESC LIMIT $1";
+        let query = "SELECT line FROM queryables_entries ORDER BY sequence DESC LIMIT $1";
         let rows = self.client.query(query, &[&(Refusals::KEPT as i64)]).await;
         let rows = rows.map_err(unavailable)?;
         Ok(Refusals::read(rows.iter().map(|row| row.get(0))))
@@ -247,23 +189,19 @@ impl Connection {
         finished.map_err(unavailable)
     }
 
-    /// Writes what a charge has decided under the locks, and commits.
+    /// Writes what a charge has decided under the lock, and commits.
     pub(crate) async fn commit(&self, charge: Queued, seen: &mut Seen) -> Result<(), StoreError> {
-        let writing = Writing::of(std::slice::from_ref(&charge));
-        let (keys, keyed): (Vec<&String>, Vec<i64>) = charge
-            .key
-            .iter()
-            .map(|key| (key, signed(charge.sequence)))
-            .unzip();
-        let mut parameters = writing.parameters().to_vec();
-        parameters.extend([&keys as &(dyn ToSql + Sync), &keyed]);
+        let charges = std::slice::from_ref(&charge);
         // Where the first fails, the server makes a rollback of the second, and the error is here.
         let committed = try_join(
-            self.client.execute(&self.write, &parameters),
+            self.write(charges, &[], seen),
             self.client.batch_execute("COMMIT"),
         )
         .await;
-        committed.map_err(unavailable)?;
+        if committed.map_err(unavailable)?.0 == 0 {
+            let why = "somebody has written into the tables without the lock".to_owned();
+            return Err(StoreError::Unavailable(why));
+        }
         charge.taken_up(seen)
     }
 
@@ -275,55 +213,101 @@ impl Connection {
         outcomes: &[Outcome],
         seen: &mut Seen,
     ) -> Result<bool, StoreError> {
-        let writing = Writing::of(charges);
-        let first = charges.first().map(|charge| charge.sequence);
-        let Some(known) = seen.newest(&writing.budgets) else {
-            return Ok(false);
-        };
-        if first != Some(seen.next()) {
+        if charges.first().map(|charge| charge.sequence) != Some(seen.next()) {
             return Ok(false);
         }
-        let (first, entry, entry_seal) = (
-            signed(seen.next()),
-            signed(seen.entry()),
-            seen.entry_seal().map(str::to_owned),
-        );
-        let versions: Vec<i64> = known.iter().map(|saved| signed(saved.version)).collect();
-        let seals: Vec<&str> = known.iter().map(|saved| seal(&saved.state)).collect();
-        let (done, lines) = columns(outcomes);
-        let position: [&(dyn ToSql + Sync); 3] = [&first, &entry, &entry_seal];
-        let one = writing.parameters_of_one().filter(|_| outcomes.len() <= 1);
-        let written = match (one, &*versions, &*seals) {
-            (Some(one), [version], [seal]) => {
-                // No entry has the number 0.
-                let done = (done.first().unwrap_or(&0), lines.first().unwrap_or(&"null"));
-                let last: [&(dyn ToSql + Sync); 4] = [done.0, done.1, version, seal];
-                let parameters: Vec<_> = one.into_iter().chain(position).chain(last).collect();
-                self.client.execute(&self.write_one, &parameters).await
-            }
-            _ => {
-                let last: [&(dyn ToSql + Sync); 4] = [&done, &lines, &versions, &seals];
-                let all = writing.parameters().into_iter();
-                let parameters: Vec<_> = all.chain(position).chain(last).collect();
-                self.client.execute(&self.write_alone, &parameters).await
-            }
-        };
-        if written.map_err(unavailable)? == 0 {
-            return Ok(false);
+        match self.write(charges, outcomes, seen).await {
+            Ok(0) => return Ok(false),
+            Ok(_) => {}
+            Err(error) => return Err(unavailable(error)),
         }
         for charge in charges {
             charge.taken_up(seen)?;
         }
         Ok(true)
     }
+
+    /// Writes charges and outcomes if nobody else has charged; how many charges it has written.
+    async fn write(
+        &self,
+        charges: &[Queued],
+        outcomes: &[Outcome],
+        seen: &Seen,
+    ) -> Result<u64, Error> {
+        let writing = Writing::of(charges);
+        let Some(known) = seen.newest(&writing.budgets) else {
+            return Ok(0);
+        };
+        let (last, last_seal) = seen.last();
+        let versions: Vec<i64> = known.iter().map(|saved| signed(saved.version)).collect();
+        let seals: Vec<&str> = known.iter().map(|saved| seal(&saved.state)).collect();
+        let last_number = signed(last);
+        let position: [&(dyn ToSql + Sync); 2] = [&last_number, &last_seal];
+        // What the entry before has in the row of this one.
+        let before = match outcomes {
+            [] => Some(None),
+            [(sequence, line)] if *sequence == last => Some(Some(line)),
+            _ => None,
+        };
+        let written = match (writing.parameters_of_one(), before, &*versions, &*seals) {
+            (Some(one), Some(before), [version], [seal]) => {
+                let rest: [&(dyn ToSql + Sync); 3] = [version, seal, &before];
+                let parameters: Vec<_> = one.into_iter().chain(position).chain(rest).collect();
+                self.client.execute(&self.write_one, &parameters).await
+            }
+            _ => {
+                let (done, lines) = columns(outcomes);
+                let rest: [&(dyn ToSql + Sync); 4] = [&versions, &seals, &done, &lines];
+                let all = writing.parameters().into_iter().chain(position);
+                let parameters: Vec<_> = all.chain(rest).chain(writing.keys()).collect();
+                self.client.execute(&self.write, &parameters).await
+            }
+        };
+        // While this waited for the lock, somebody has written the entry with that number, or a budget.
+        let changed = [SqlState::UNIQUE_VIOLATION, SqlState::NOT_NULL_VIOLATION];
+        match written {
+            Err(error) if error.code().is_some_and(|code| changed.contains(code)) => Ok(0),
+            written => written,
+        }
+    }
 }
 
-/// From which entry on each of these budgets may have changed.
-fn counters(budgets: &[impl AsRef<str>], seen: &Seen) -> Vec<i64> {
-    let counters = budgets
-        .iter()
-        .map(|budget| seen.counter_of(budget.as_ref()));
-    counters.map(signed).collect()
+/// Takes up what was read of these budgets: the states that are not the known ones, each with its place.
+fn take_up(
+    rows: &[Row],
+    known: &[(&str, u64)],
+    seen: &mut Seen,
+) -> Result<Vec<(usize, Saved)>, StoreError> {
+    let first = rows.first().ok_or_else(|| damaged("the budgets"))?;
+    let (sequence, last_seal) = last_entry(first);
+    seen.reaches(sequence, last_seal)?;
+    seen.same_entry(first.get(2))?;
+    let next = seen.next();
+    let mut newer = Vec::new();
+    for row in rows {
+        let place = usize::try_from(row.get::<_, i64>(3) - 1).unwrap_or(usize::MAX);
+        let Some((budget, _)) = known.get(place) else {
+            continue;
+        };
+        let version = row.get::<_, Option<i64>>(4).map(i64::cast_unsigned);
+        let version = version.ok_or_else(|| damaged(*budget))?;
+        seen.changes(budget, version, unsigned(row, 6))?;
+        match row.get::<_, Option<String>>(5) {
+            None => seen.same_state(budget, version, next),
+            Some(state) => {
+                let saved = Saved { version, state };
+                seen.state(budget, &saved, next)?;
+                newer.push((place, saved));
+            }
+        }
+    }
+    Ok(newer)
+}
+
+/// The number and the checksum of the last entry, from the first columns.
+fn last_entry(row: &Row) -> (u64, &str) {
+    let number = row.get::<_, Option<i64>>(0).map_or(0, i64::cast_unsigned);
+    (number, row.get::<_, Option<&str>>(1).unwrap_or_default())
 }
 
 /// Nothing of the data is in what the server says: it has none.

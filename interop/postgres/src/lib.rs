@@ -16,12 +16,12 @@
 //! ```
 //!
 //! A launch is one transaction, which is committed before its mechanism runs. While nobody else charges, it
-//! is one statement: it writes what was decided on the states that this process knows, if the counter of
-//! entries is still the same. Launches of one process that wait for it meanwhile are decided one on what the
+//! is one statement: it writes what was decided on the states that this process knows, if the last entry is
+//! still the one that it knows. Launches of one process that wait for it meanwhile are decided one on what the
 //! other leaves behind, and go into the next such statement together; if anybody else has charged, none of
-//! them is written, and each is decided anew. Otherwise a launch locks the row of the counter and those of its
-//! budgets, decides, and writes: two round trips to the server (one more with an idempotency key). The rows
-//! are locked from the answer of the first to the commit in the second. Outcomes without an answer are written
+//! them is written, and each is decided anew. Otherwise a launch takes the lock that everybody takes who charges,
+//! reads its budgets, decides, and writes: two round trips to the server (one more with an idempotency key). The
+//! lock is held from the answer of the first to the commit in the second. Outcomes without an answer are written
 //! with the next charge. States are versioned JSON, as text with a checksum; the view `queryables_amounts`
 //! has the numbers of each loss as exact `NUMERIC`, for queries.
 
@@ -47,10 +47,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
 
-use connection::{Connection, saved, unavailable, unsigned};
+use connection::{Connection, saved, unavailable};
 use group::{Group, Newest};
 use seen::{Seen, damaged};
-use statements::{OPEN, SCHEMA};
+use statements::{LINES, NAME, OPEN, SCHEMA};
 pub use table::{OpenTableError, PostgresTable};
 use writing::{Outcome as Waiting, Queued};
 
@@ -186,14 +186,15 @@ impl PostgresStore {
         })
     }
 
-    /// Decides on a charge under the locks of the server, and writes it.
+    /// Decides on a charge under the lock of the server, and writes it.
     fn charged(&self, charge: &mut dyn Charge) -> Result<Receipt, StoreError> {
         if charge.key().is_some() {
             // What became of the key.
             self.flush()?;
         }
         self.with(async |connection, seen| {
-            let (sequence, states) = connection.locked(charge.budgets(), seen).await?;
+            let states = connection.locked(charge.budgets(), seen).await?;
+            let sequence = seen.next();
             // After the lock: whoever used the key before has committed.
             if let Some(key) = charge.key()
                 && let Some(known) = connection.known(key).await?
@@ -206,7 +207,7 @@ impl PostgresStore {
                 let mut refusals = connection.refusals().await?;
                 let (last, times) = refusals.place(sequence, true);
                 if last < sequence {
-                    connection.replace(charge, last, times).await?;
+                    connection.replace(charge, last, times, seen).await?;
                     return Ok(Receipt::Written {
                         sequence: last,
                         mark: 0,
@@ -252,10 +253,11 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn name_dataset(&self, name: &str) -> Result<(), StoreError> {
         let named: String = self.with(async |connection, _| {
-            let query = "UPDATE queryables_about SET dataset = coalesce(dataset, $1) \
-                         RETURNING dataset";
-            let row = connection.client.query_one(query, &[&name]).await;
-            Ok(row.map_err(unavailable)?.get(0))
+            let row = connection.client.query_opt(NAME, &[&name]).await;
+            let row = row.map_err(unavailable)?;
+            Ok(row
+                .ok_or_else(|| damaged("the name of the dataset"))?
+                .get(0))
         })?;
         if named != name {
             let given = name.to_owned();
@@ -279,7 +281,7 @@ impl Store for PostgresStore {
                 });
             }
             let saved = saved(&row, 7);
-            seen.state(budget, &saved, unsigned(&row, 0))?;
+            seen.state(budget, &saved, seen.next())?;
             Ok(saved)
         })
     }
@@ -335,12 +337,10 @@ impl Store for PostgresStore {
     fn lines(&self, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
         self.flush()?;
         self.with(async |connection, _| {
-            let query = "SELECT line::text, outcome::text FROM queryables_entries \
-                         WHERE sequence >= $1 ORDER BY sequence LIMIT $2";
             let (from, most) = [from, most as u64]
                 .map(|number| i64::try_from(number).unwrap_or(i64::MAX))
                 .into();
-            let rows = connection.client.query(query, &[&from, &most]).await;
+            let rows = connection.client.query(LINES, &[&from, &most]).await;
             let mut lines = Vec::new();
             for row in rows.map_err(unavailable)? {
                 lines.push(row.get(0));

@@ -8,8 +8,8 @@ use queryables::ledger::{Saved, StoreError};
 /// says later.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// The number of the next entry.
-    next: u64,
+    /// The number of the last entry, 0 if there is none, and its checksum.
+    last: (u64, String),
     /// Whether nobody else had charged when this was last compared.
     pub(crate) alone: bool,
     budgets: HashMap<String, Mark>,
@@ -49,11 +49,6 @@ impl Seen {
         self.entry.as_ref().map_or(0, |(sequence, _)| *sequence)
     }
 
-    /// The checksum of the known entry.
-    pub(crate) fn entry_seal(&self) -> Option<&str> {
-        self.entry.as_ref().map(|(_, seal)| &**seal)
-    }
-
     /// The checksum of the newest state of a budget.
     pub(crate) fn seal_of(&self, budget: &str) -> &str {
         let mark = self.budgets.get(budget);
@@ -65,16 +60,27 @@ impl Seen {
         self.budgets.get(budget).map_or(0, |mark| mark.counter)
     }
 
+    /// The number of the last entry, 0 if there is none, and its checksum.
+    pub(crate) fn last(&self) -> (u64, &str) {
+        (self.last.0, &self.last.1)
+    }
+
     /// The number of the next entry.
     pub(crate) fn next(&self) -> u64 {
-        self.next
+        self.last.0.saturating_add(1)
+    }
+
+    /// The version of the newest state of a budget.
+    pub(crate) fn version_of(&self, budget: &str) -> u64 {
+        let mark = self.budgets.get(budget);
+        mark.map_or(0, |mark| mark.saved.version)
     }
 
     /// The states of these budgets, if all of them were read or written at the newest counter.
     pub(crate) fn newest(&self, budgets: &[String]) -> Option<Vec<Saved>> {
         let newest = budgets.iter().map(|budget| {
             let mark = self.budgets.get(budget)?;
-            (mark.counter == self.next).then(|| mark.saved.clone())
+            (mark.counter == self.next()).then(|| mark.saved.clone())
         });
         newest.collect()
     }
@@ -82,7 +88,7 @@ impl Seen {
     /// All states that were read or written at the newest counter.
     pub(crate) fn all_newest(&self) -> impl Iterator<Item = (&String, &Saved)> {
         let marks = self.budgets.iter();
-        let newest = marks.filter(|(_, mark)| mark.counter == self.next);
+        let newest = marks.filter(|(_, mark)| mark.counter == self.next());
         newest.map(|(budget, mark)| (budget, &mark.saved))
     }
 
@@ -94,12 +100,12 @@ impl Seen {
         }
     }
 
-    /// Compares the counter, and takes it up.
-    pub(crate) fn counter(&mut self, next: u64) -> Result<(), StoreError> {
-        if next < self.next {
-            return Err(damaged("the counter of entries (it went back)"));
+    /// Compares the number of the last entry, and takes it up.
+    pub(crate) fn reaches(&mut self, sequence: u64, seal: &str) -> Result<(), StoreError> {
+        if sequence < self.last.0 {
+            return Err(damaged("the entries (they went back)"));
         }
-        self.next = next;
+        self.last = (sequence, seal.to_owned());
         Ok(())
     }
 
@@ -126,11 +132,7 @@ impl Seen {
     }
 
     fn rise(&self, budget: &str, version: u64) -> Result<u64, StoreError> {
-        let known = self
-            .budgets
-            .get(budget)
-            .map_or(0, |mark| mark.saved.version);
-        let rise = version.checked_sub(known);
+        let rise = version.checked_sub(self.version_of(budget));
         rise.ok_or_else(|| damaged(format!("the budget {budget:?} (it went back)")))
     }
 

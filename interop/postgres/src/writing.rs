@@ -17,7 +17,7 @@ pub(crate) struct Queued {
     admitted: bool,
     amounts: String,
     changed: Vec<(String, Saved)>,
-    pub(crate) key: Option<String>,
+    key: Option<String>,
 }
 
 impl Queued {
@@ -48,7 +48,7 @@ impl Queued {
         }
         let next = self.sequence + 1;
         seen.wrote(self.sequence);
-        seen.counter(next)?;
+        seen.reaches(self.sequence, seal(&self.line))?;
         for (budget, saved) in &self.changed {
             seen.state(budget, saved, next)?;
         }
@@ -66,7 +66,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) budgets: Vec<String>,
     versions: Vec<i64>,
     states: Vec<&'a str>,
-    next: i64,
+    keys: Vec<&'a str>,
+    keyed: Vec<i64>,
 }
 
 impl<'a> Writing<'a> {
@@ -88,12 +89,15 @@ impl<'a> Writing<'a> {
                     writing.states.push(state);
                 }
             }
-            writing.next = signed(charge.sequence + 1);
+            if let Some(key) = &charge.key {
+                writing.keys.push(key);
+                writing.keyed.push(signed(charge.sequence));
+            }
         }
         writing
     }
 
-    pub(crate) fn parameters(&self) -> [&(dyn ToSql + Sync); 7] {
+    pub(crate) fn parameters(&self) -> [&(dyn ToSql + Sync); 6] {
         [
             &self.sequences,
             &self.lines,
@@ -101,21 +105,23 @@ impl<'a> Writing<'a> {
             &self.budgets,
             &self.versions,
             &self.states,
-            &self.next,
         ]
     }
 
-    /// The same of one charge that changes one budget.
-    pub(crate) fn parameters_of_one(&self) -> Option<[&(dyn ToSql + Sync); 7]> {
-        match (&*self.sequences, &*self.budgets) {
-            ([sequence], [budget]) => Some([
+    pub(crate) fn keys(&self) -> [&(dyn ToSql + Sync); 2] {
+        [&self.keys, &self.keyed]
+    }
+
+    /// The same of one charge without a key that changes one budget.
+    pub(crate) fn parameters_of_one(&self) -> Option<[&(dyn ToSql + Sync); 6]> {
+        match (&*self.sequences, &*self.budgets, &*self.keys) {
+            ([sequence], [budget], []) => Some([
                 sequence,
                 self.lines.first()?,
                 self.amounts.first()?,
                 budget,
                 self.versions.first()?,
                 self.states.first()?,
-                &self.next,
             ]),
             _ => None,
         }

@@ -6,8 +6,8 @@ use ledger::{Numbered, pure};
 use queryables::ledger::LedgerError;
 use queryables::prelude::*;
 
-use crate::epsilon;
 use crate::support::Server;
+use crate::{LOCK, epsilon};
 
 const THREADS: u64 = 6;
 
@@ -34,8 +34,7 @@ fn launches_that_wait_together_are_decided_anew_if_another_process_charges_first
         }
     };
     let mut held = raw.transaction().unwrap();
-    held.execute("SELECT FROM queryables_about FOR UPDATE", &[])
-        .unwrap();
+    held.execute(LOCK, &[]).unwrap();
     let begun = AtomicUsize::new(0);
     let (first, launched) = std::thread::scope(|scope| {
         let first = scope.spawn(|| other.party("Ben").release(&Numbered::new(4, "0.6")));
@@ -76,4 +75,43 @@ fn launches_that_wait_together_are_decided_anew_if_another_process_charges_first
     assert_eq!(charged[..4], [1, 2, 3, 4]);
     assert_eq!(charged.len(), 5);
     assert!(one.replay().unwrap() >= 5);
+}
+
+/// Its statement has begun before another process charges another budget, so it reads what was there before: its
+/// own budget is as it was, and the number of its entry is taken.
+#[test]
+fn a_launch_that_waits_while_another_budget_is_charged_is_decided_anew() {
+    let Some(server) = Server::new("budgets") else {
+        return;
+    };
+    let (one, other) = (server.ledger(), server.ledger());
+    let (one, other) = (pure(&one, "census", "1"), pure(&other, "survey", "1"));
+    assert_eq!(other.party("Ben").release(&Numbered::new(1, "0.25")), Ok(1));
+    assert_eq!(one.party("Ana").release(&Numbered::new(2, "0.25")), Ok(2));
+    assert_eq!(one.party("Ana").release(&Numbered::new(3, "0.25")), Ok(3));
+
+    let mut raw = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let mut watch = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let mut wait_for = |waiting: usize| {
+        let query = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        while watch.query(query, &[]).unwrap().len() < waiting {
+            std::thread::yield_now();
+        }
+    };
+    let mut held = raw.transaction().unwrap();
+    held.execute(LOCK, &[]).unwrap();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| other.party("Ben").release(&Numbered::new(4, "0.25")));
+        wait_for(1);
+        let second = scope.spawn(|| one.party("Ana").release(&Numbered::new(5, "0.25")));
+        wait_for(2);
+        held.rollback().unwrap();
+        assert_eq!(first.join().unwrap(), Ok(4));
+        assert_eq!(second.join().unwrap(), Ok(5));
+    });
+    assert_eq!(one.privacy_loss(), Ok(epsilon("0.75")));
+    assert_eq!(other.privacy_loss(), Ok(epsilon("0.5")));
+    assert_eq!((one.replay(), other.replay()), (Ok(3), Ok(2)));
+    let charged = ledger::admitted(&server.ledger().lines(1, usize::MAX).unwrap());
+    assert_eq!(charged, [1, 2, 3, 4, 5]);
 }

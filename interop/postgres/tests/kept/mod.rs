@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ledger::{Numbered, pure};
-use queryables::ledger::{Ledger, LedgerError, Outcome, Store, StoreError};
+use queryables::ledger::{Ledger, LedgerError, Line, Outcome, Store, StoreError};
 use queryables::machine::Description;
 use queryables::prelude::*;
 use queryables_postgres::PostgresStore;
@@ -122,4 +122,38 @@ fn the_first_answer_that_is_kept_stays() {
     let why = "another answer was kept before".to_owned();
     assert_eq!(kept, Err(StoreError::Unavailable(why)));
     assert_eq!(ana.release_once("k", &Numbered::new(7, "0.25")), Ok(7));
+}
+
+/// An outcome without an answer is in the row of the next entry.
+#[test]
+fn no_answer_is_kept_beside_another_outcome() {
+    let Some(server) = Server::new("outcome") else {
+        return;
+    };
+    let ledger = server.ledger();
+    let ana = pure(&ledger, "census", "1").party("Ana");
+    for number in 1..=3 {
+        assert_eq!(ana.release(&Numbered::new(number, "0.25")), Ok(number));
+    }
+    let mut client = postgres::Client::connect(&server.parameters(), postgres::NoTls).unwrap();
+    let query = "SELECT outcome IS NULL, outcome_before IS NULL FROM queryables_entries \
+                 ORDER BY sequence";
+    let rows = client.query(query, &[]).unwrap();
+    let rows: Vec<(bool, bool)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    // The first was charged under the lock, and the last has none yet.
+    assert_eq!(rows, [(true, true), (true, false), (true, false)]);
+    let another = PostgresStore::connect(&server.parameters()).unwrap();
+    let kept = |sequence| another.finish(sequence, Outcome::Answered(Some(8.into())));
+    let why = "another answer was kept before".to_owned();
+    assert_eq!(kept(1), Err(StoreError::Unavailable(why)));
+    assert_eq!(kept(3), Ok(()));
+    drop(ledger);
+    // The lines are in order, each with its first outcome.
+    let lines = server.ledger().lines(1, 2).unwrap();
+    let outcomes = lines.iter().filter_map(|line| match line {
+        Line::Outcome(done) => Some((done.sequence, done.outcome.clone())),
+        _ => None,
+    });
+    let none = Outcome::Answered(None);
+    assert!(outcomes.eq([(1, none.clone()), (2, none)]));
 }

@@ -7,6 +7,7 @@ use queryables::machine::Stop;
 use queryables::prelude::*;
 use queryables_postgres::PostgresStore;
 
+use crate::LOCK;
 use crate::support::Server;
 
 fn damaged(what: &str) -> StoreError {
@@ -54,7 +55,7 @@ fn backed_up(name: &str) -> Option<(Server, Ledger, Client)> {
     Some((server, ledger, client))
 }
 
-const WENT_BACK: &str = "the counter of entries (it went back)";
+const WENT_BACK: &str = "the entries (they went back)";
 
 /// The handle has seen the launch that is missing now.
 #[test]
@@ -113,7 +114,7 @@ fn another_state_with_a_version_that_was_read_is_damage() {
     };
     let reader = server.ledger();
     let filter = pure(&reader, "census", "1");
-    let budget = "SELECT state::text FROM queryables_budgets WHERE budget = 'census'";
+    let budget = "SELECT state FROM queryables_budgets WHERE budget = 'census'";
     let spent: String = client.query_one(budget, &[]).unwrap().get(0);
     let swap = "UPDATE queryables_budgets SET state = (SELECT state FROM old_budgets \
                 WHERE budget = 'census') WHERE budget = 'census'";
@@ -122,7 +123,7 @@ fn another_state_with_a_version_that_was_read_is_damage() {
     assert_eq!(filter.privacy_loss(), Err(changed.clone()));
     let released = filter.party("Ana").release(&Numbered::new(5, "0.125"));
     assert_eq!(released, Err(LedgerError::Store(changed)));
-    let back = "UPDATE queryables_budgets SET state = $1::text::json WHERE budget = 'census'";
+    let back = "UPDATE queryables_budgets SET state = $1 WHERE budget = 'census'";
     client.execute(back, &[&spent]).unwrap();
     assert_eq!(filter.privacy_loss(), Ok("1".parse().unwrap()));
 }
@@ -141,17 +142,14 @@ fn one_table_that_is_restored_alone_is_damage() {
     }
     let budget = "the budget \"census\" (its launches are not those of its entries)";
     let cases = [
-        ("about", Some(WENT_BACK), Some(WENT_BACK)),
+        // It does not change any more.
+        ("about", None, None),
         (
             "budgets",
             Some("the budget \"census\" (it went back)"),
             Some(budget),
         ),
-        (
-            "entries",
-            Some("entry 2 (another one is in its place)"),
-            Some(budget),
-        ),
+        ("entries", Some(WENT_BACK), Some(budget)),
         ("keys", None, Some("the key of entry 2")),
     ];
     for (table, under, opened) in cases {
@@ -187,6 +185,35 @@ fn one_table_that_is_restored_alone_is_damage() {
     );
     let expected = LedgerError::Store(damaged(budget));
     assert_eq!(opened.map(drop).unwrap_err(), expected);
+}
+
+/// Otherwise it would lead to whichever launch comes next.
+#[test]
+fn a_key_whose_entry_is_not_there_is_damage() {
+    let Some((server, ledger, mut client)) = backed_up("keys") else {
+        return;
+    };
+    drop(ledger);
+    restore(&mut client, &["budgets", "entries"]);
+    let opened = PostgresStore::connect(&server.parameters());
+    let key = damaged("the key of entry 2");
+    assert_eq!(opened.map(drop).unwrap_err(), key);
+}
+
+/// Otherwise it could be given another one.
+#[test]
+fn a_name_of_the_dataset_that_is_lost_is_damage() {
+    let Some(server) = Server::new("unnamed") else {
+        return;
+    };
+    let mut client = client(&server);
+    back_up(&mut client);
+    let ana = pure(&server.ledger(), "census", "1").party("Ana");
+    assert_eq!(ana.release(&Numbered::new(1, "0.5")), Ok(1));
+    restore(&mut client, &["about"]);
+    let store = PostgresStore::connect(&server.parameters()).unwrap();
+    let named = Ledger::on(store, "letters").map(drop);
+    assert_eq!(named.unwrap_err(), damaged("the name of the dataset"));
 }
 
 /// Ben's handle has read no later version than the one that comes back, and could spend it again.
@@ -240,7 +267,7 @@ fn budgets_that_are_restored_alone_are_damage_to_every_open_handle() {
 
 /// Also where the next charge is one statement, which reads nothing before it writes.
 #[test]
-fn a_budget_that_is_restored_alone_is_damage_to_the_only_one_who_charges() {
+fn a_table_that_is_restored_alone_is_damage_to_the_only_one_who_charges() {
     let Some(server) = Server::new("only") else {
         return;
     };
@@ -251,12 +278,85 @@ fn a_budget_that_is_restored_alone_is_damage_to_the_only_one_who_charges() {
     let mut client = client(&server);
     back_up(&mut client);
     assert_eq!(ana.release(&Numbered::new(3, "0.1")), Ok(3));
+    let kept = "CREATE TABLE new_budgets AS SELECT * FROM queryables_budgets";
+    client.batch_execute(kept).unwrap();
     restore(&mut client, &["budgets"]);
     let back = damaged("the budget \"census\" (it went back)");
     let released = ana.release(&Numbered::new(4, "0.1"));
     assert_eq!(released, Err(LedgerError::Store(back)));
     let lines = ledger.lines(1, usize::MAX).unwrap();
     assert_eq!(admitted(&lines), [1, 2, 3]);
+    // The budgets are right again, so it goes on; and then the entries are not.
+    let newest = "UPDATE queryables_budgets SET version = new.version, state = new.state \
+                  FROM new_budgets AS new WHERE queryables_budgets.budget = new.budget";
+    client.batch_execute(newest).unwrap();
+    assert_eq!(ana.release(&Numbered::new(5, "0.1")), Ok(5));
+    restore(&mut client, &["entries"]);
+    let released = ana.release(&Numbered::new(6, "0.1"));
+    assert_eq!(released, Err(LedgerError::Store(damaged(WENT_BACK))));
+    let lines = ledger.lines(1, usize::MAX).unwrap();
+    assert_eq!(admitted(&lines), [1, 2]);
+}
+
+/// Its statement has begun, and has compared what was there before.
+#[test]
+fn a_backup_that_is_restored_while_a_launch_waits_is_damage() {
+    for has_quota in [false, true] {
+        let Some((server, ledger, mut client)) = backed_up("waits") else {
+            return;
+        };
+        let filter = pure(&ledger, "census", "1");
+        let team = filter.quota("team", "1".parse().unwrap()).unwrap();
+        let ana = filter.party("Ana");
+        let ana = match has_quota {
+            true => ana.with_quota(&team).unwrap(),
+            false => ana,
+        };
+        let mut raw = self::client(&server);
+        let mut held = raw.transaction().unwrap();
+        held.execute(LOCK, &[]).unwrap();
+        let released = std::thread::scope(|scope| {
+            let released = scope.spawn(|| ana.release(&Numbered::new(3, "0")));
+            let waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+            while client.query(waits, &[]).unwrap().is_empty() {
+                std::thread::yield_now();
+            }
+            restore(&mut client, &TABLES);
+            held.rollback().unwrap();
+            released.join().unwrap()
+        });
+        assert_eq!(released, Err(LedgerError::Store(damaged(WENT_BACK))));
+        let lines = ledger.lines(1, usize::MAX).unwrap();
+        assert_eq!(admitted(&lines), [1], "nothing was written");
+    }
+}
+
+/// Another launch has the number of its last one, and its next one is charged to budgets that are as they were.
+#[test]
+fn another_entry_in_the_place_of_the_last_is_damage_to_the_only_one_who_charges() {
+    for has_quota in [false, true] {
+        let Some(server) = Server::new("place") else {
+            return;
+        };
+        let ledger = server.ledger();
+        let (census, survey) = (pure(&ledger, "census", "1"), pure(&ledger, "survey", "1"));
+        let team = census.quota("team", "1".parse().unwrap()).unwrap();
+        let ana = match has_quota {
+            true => census.party("Ana").with_quota(&team).unwrap(),
+            false => census.party("Ana"),
+        };
+        assert_eq!(ana.release(&Numbered::new(1, "0.1")), Ok(1));
+        let mut client = client(&server);
+        back_up(&mut client);
+        let ben = survey.party("Ben");
+        assert_eq!(ben.release(&Numbered::new(2, "0.1")), Ok(2));
+        restore(&mut client, &TABLES);
+        let other = pure(&server.ledger(), "survey", "1").party("Eva");
+        assert_eq!(other.release(&Numbered::new(3, "0.1")), Ok(3));
+        let replaced = damaged("entry 2 (another one is in its place)");
+        let released = ana.release(&Numbered::new(4, "0.1"));
+        assert_eq!(released, Err(LedgerError::Store(replaced)));
+    }
 }
 
 /// What others have launched, refused and halted since a handle has read a budget is no damage.

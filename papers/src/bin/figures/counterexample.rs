@@ -228,4 +228,97 @@ mod tests {
         let composed = budget.trade_off(Adjacency::Remove, alpha);
         assert!(drawn <= number(composed.upper), "{drawn} {composed}");
     }
+
+    /// Every column, and so where curves cross, as `spec/papers.md` says.
+    #[test]
+    fn the_curves_are_those_of_the_answers_themselves() {
+        let example = Counterexample::new(&Grid::new("1e-2".parse().unwrap()).unwrap()).unwrap();
+        let near = |drawn: [Delta; 4], exact: [f64; 4], at: f64| {
+            let drawn = drawn.map(number);
+            let apart = drawn.iter().zip(exact).map(|(one, other)| one - other);
+            assert!(
+                apart.fold(0.0, |most: f64, apart| most.max(apart.abs())) < 3e-3,
+                "{at}: {drawn:?} {exact:?}"
+            );
+        };
+        // Where these trade-off functions have their slopes.
+        let many = (-15..=15).map(|index| (0.1 * f64::from(index)).exp());
+        let gammas: Vec<Scale> = PROFILES
+            .map(|(gamma, ..)| gamma)
+            .into_iter()
+            .chain(many)
+            .map(|gamma| gamma.try_into().unwrap())
+            .collect();
+        let alphas = TRADE_OFFS.map(|(alpha, ..)| Delta::try_from(alpha).unwrap());
+        let figures = example.figures(&gammas, &alphas);
+        for (row, (gamma, one, both)) in figures.profiles.iter().zip(PROFILES) {
+            let [first, second] = row.choices.map(|choice| choice.upper);
+            let drawn = [first, second, row.budget.upper, row.adaptive.lower];
+            near(drawn, one, gamma);
+            let drawn = [
+                row.symmetric_budget.upper,
+                row.symmetric_adaptive.lower,
+                row.best.upper,
+                row.symmetric_best.upper,
+            ];
+            near(drawn, both, gamma);
+        }
+        for (row, (alpha, one, both)) in figures.trade_offs.iter().zip(TRADE_OFFS) {
+            let [first, second] = row.futures;
+            near([first, second, row.budget, row.adaptive], one, alpha);
+            let [first, second] = row.symmetric_futures;
+            let drawn = [first, second, row.symmetric_budget, row.symmetric_adaptive];
+            near(drawn, both, alpha);
+        }
+    }
+
+    /// By sums over cells of all three answers (numpy), which are ordered by P/Q: γ; both choices, the budget,
+    /// what the analyst attains; in the worse order the last two, then the best choice in one order and in the
+    /// worse.
+    const PROFILES: [(f64, [f64; 4], [f64; 4]); 5] = [
+        (
+            0.7,
+            [0.58552, 0.5, 0.62745, 0.60909],
+            [0.67451, 0.69015, 0.62746, 0.69019],
+        ),
+        (
+            0.95,
+            [0.54576, 0.5, 0.58556, 0.58650],
+            [0.59313, 0.60010, 0.59117, 0.60228],
+        ),
+        (
+            1.363,
+            [0.50003, 0.5, 0.53740, 0.56065],
+            [0.53740, 0.56065, 0.56065, 0.56065],
+        ),
+        (
+            2.6,
+            [0.42087, 0.5, 0.51474, 0.51678],
+            [0.51474, 0.51678, 0.52734, 0.52734],
+        ),
+        (
+            2.8,
+            [0.41202, 0.5, 0.51312, 0.51194],
+            [0.51312, 0.51194, 0.52477, 0.52477],
+        ),
+    ];
+    /// The same of trade-off functions: α; both choices, the budget, what the analyst attains; and in the worse
+    /// order.
+    const TRADE_OFFS: [(f64, [f64; 4], [f64; 4]); 3] = [
+        (
+            0.1,
+            [0.62914, 0.78601, 0.50456, 0.64305],
+            [0.36411, 0.4, 0.32639, 0.31724],
+        ),
+        (
+            0.2,
+            [0.34196, 0.58069, 0.25232, 0.35479],
+            [0.26081, 0.3, 0.22138, 0.21724],
+        ),
+        (
+            0.35,
+            [0.11182, 0.28263, 0.08261, 0.06741],
+            [0.11182, 0.15, 0.08261, 0.06741],
+        ),
+    ];
 }

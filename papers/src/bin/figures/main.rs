@@ -90,7 +90,7 @@ mod tests {
             &[
                 ("Rényi filter, a bound", 1),
                 ("approximate GDP filter, no bound", 1),
-                ("in a fixed order", 1),
+                ("the steps in a fixed order", 1),
             ],
         ),
     ];

@@ -111,7 +111,7 @@ pub fn draw(folder: &Path, quick: bool) -> Outcome {
     let mut curves = vec![
         ("Rényi filter, a bound", renyi(&plan, &deltas)?),
         ("approximate GDP filter, no bound", about),
-        ("in a fixed order", fixed(&plan, &deltas, step)?),
+        ("the steps in a fixed order", fixed(&plan, &deltas, step)?),
     ];
     if !quick {
         curves.push(("menu filter, a bound", menu(&plan, &deltas)?));
