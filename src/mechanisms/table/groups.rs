@@ -31,7 +31,7 @@ pub struct FirstGroups {
     plan: Plan,
 }
 
-/// The groups of a table as candidates of a [`Choice`], scored by the number of people who have a row there.
+/// The groups of a table as candidates of a [`Choice`](crate::mechanisms::Choice), scored by the number of people who have a row there.
 /// Made by [`TableQuery::scores`], which has an example.
 ///
 /// # Guarantee
