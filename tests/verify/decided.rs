@@ -445,3 +445,18 @@ fn comparisons() {
         Claims(["4", "1"], "0.1", ["4", "0.1"]),
     );
 }
+
+/// With one row, the guess is 1 at first, and 0 once weight was moved away. So the second answer shows
+/// how the weights were moved.
+#[test]
+fn weights_that_were_moved() {
+    let replaced = Pair::new(vec![0_u8], vec![1]);
+    let weights = MultiplicativeWeights::new(vec![0, 1], 1, 1, 2, epsilon("4")).unwrap();
+    let verifier = Verifier::new(copies_of(&weights), &replaced, vec![is(0)], 2);
+    let verifier = verifier.releases_only().cut(ratio(1, 20));
+    // On a loaded machine a minute may not be enough.
+    let verifier = verifier.time(Duration::from_secs(600));
+    verifier.assert_private(&PureDp, &epsilon("4"));
+    let less = verifier.check(&PureDp, &epsilon("1")).unwrap();
+    assert!(less.is_refuted(), "{less}");
+}

@@ -153,6 +153,7 @@ fn lemma_2_19_filters_and_odometers_are_postprocessings_of_each_other() {
             filter.clone().through(NoReading),
         );
         assert_same_states!(&silent, &without, &data, menu(), 5);
+        assert_same_states!(&silent, &filter, &data, menu().without_reading(), 5);
         // Readings are told from no readings.
         assert_other_states!(&checked, &without, &data, menu(), 5);
     }

@@ -17,7 +17,7 @@ use queryables::middle::{Middle, Move, ThroughExt};
 use queryables::number::{Epsilon, Rho};
 use queryables::privacy::{Private, PureDp, Rdp, Restated, ZCdp};
 use queryables::queryable::AskError;
-use queryables::verify::{ByRound, Children, Rational, Verifier, Worst, copies_of, views};
+use queryables::verify::{ByRound, Rational, Verifier, Worst, copies_of, views};
 
 const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 
@@ -152,7 +152,14 @@ fn alg_13_holds_under_both_policies() {
     let rho: Rho = twice(3).loss(&ZCdp).unwrap().checked_mul(2).unwrap();
     let epsilon = Epsilon::from_units(2 * rho.units()).unwrap();
     let rdp = Rdp::new("2".parse().unwrap());
-    let menu = || Children::new(vec![twice(3), once(9)], vec![()]);
+    // Every message that there is.
+    let menu = || {
+        let launches = [twice(3), once(9)].map(Message::Launch);
+        let others = [0, 1].map(|child| Message::Ask(child, ()));
+        let all = launches.into_iter().chain(others);
+        let all = all.chain([Message::Close(0), Message::PrivacyLoss, Message::Remaining]);
+        ByRound(vec![all.collect::<Vec<Ask>>(); 4])
+    };
     let direct = |halts| {
         let filter = Filter::concurrent(ZCdp, rho);
         Addressed::<_, Respond>::new(if halts { filter.halting() } else { filter })
@@ -258,16 +265,18 @@ impl Inspect for CheckedMachine {
 #[test]
 fn alg_14_and_15_hold_under_both_policies() {
     let limit = ln_times(3, 3);
-    let menu = || {
+    let menu_with = |readings: bool| {
         let first = Message::Ask(0, ());
         let mut all: Vec<Ask> = [twice(3), once(3), once(27)].map(Message::Launch).into();
-        all.extend([first, Message::PrivacyLoss]);
+        all.push(first);
+        all.extend(readings.then_some(Message::PrivacyLoss));
         // Children that have not been launched are not asked: after a halt the machines differ in
         // whether they say that there is none, or that all has ended.
         let mut rounds = vec![all; 4];
         rounds.insert(0, vec![Message::Launch(twice(3)), Message::Launch(once(3))]);
         ByRound(rounds)
     };
+    let menu = || menu_with(true);
     let filter = |halts| {
         let filter = Filter::concurrent(PureDp, limit);
         Addressed::<_, Respond>::new(if halts { filter.halting() } else { filter })
@@ -308,6 +317,13 @@ fn alg_14_and_15_hold_under_both_policies() {
             // The other policy is noticed.
             let difference = compare(counting, &other).difference().unwrap();
             assert_eq!(exact(&difference), Rational::ONE);
+        }
+        // Alg 15 passes on all but readings.
+        let (silent, filter) = (checked.through(NoReading), filter(halts));
+        for (readings, expected) in [(false, Rational::ZERO), (true, Rational::ONE)] {
+            let menu = menu_with(readings);
+            let difference = difference_by_state!(&silent, &filter, &data, menu, 5);
+            assert_eq!(exact(&difference), expected);
         }
     }
 }

@@ -79,7 +79,7 @@ fn alg_13(budget: impl Fn(u128) -> u128) -> [Worst<Ask, Reply<bool, Rho>>; 2] {
     let rdp = Rdp::new("2".parse().unwrap());
     let reduced = Addressed::<_, Restated<ZCdp, Respond>>::new(Filter::concurrent(rdp, epsilon))
         .through(Restating);
-    let menu = || Children::new(vec![once(3), once(9)], vec![()]);
+    let menu = || Children::new(vec![once(3), once(9)], vec![()]).with_remaining();
     [false, true].map(|bit| {
         let data = Arc::new(bit);
         let verifier =

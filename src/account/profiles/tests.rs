@@ -73,6 +73,8 @@ fn gaussians_take_any_budget() {
         launches(rule(gaussian("1")).unwrap(), &gaussian("0.1")),
         100
     );
+    let some = rule(gaussian("1")).unwrap().charge(&gaussian("0.6"));
+    assert_eq!(some.unwrap().remaining(), gaussian("0.8"));
     // An (ε, δ) is what the natural filter makes of it.
     let limit = pair("1", "1e-6");
     let natural = NaturalFilter::new(limit, crate::privacy::Gdp).unwrap();
