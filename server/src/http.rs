@@ -1,6 +1,6 @@
 //! The protocol over HTTP.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,6 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::routing::{get, post};
 use serde::Serialize;
-use tokio::sync::Semaphore;
 
 use crate::analyst::{Analyst, Caller};
 use crate::body;
@@ -31,8 +30,6 @@ pub struct Http {
     pub hosts: Arc<Vec<String>>,
     /// Replies to questions take a multiple of this time.
     pub quantum: Duration,
-    /// One for each mechanism that may run at the same time.
-    pub places: Arc<Semaphore>,
 }
 
 /// How long a request waits for a thread.
@@ -180,10 +177,10 @@ fn answer(status: StatusCode, value: &impl Serialize) -> Reply {
 
 /// Runs a question of an analyst, and waits: the time of a reply tells how long it took only up to the
 /// quantum.
-async fn question<T>(
+async fn question<T: Send + 'static>(
     http: &Http,
     analyst: &Arc<Analyst>,
-    work: impl FnOnce(&Service) -> Result<T, Problem>,
+    work: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let begun = Instant::now();
     let done = run(http, Some(analyst), work).await;
@@ -195,25 +192,36 @@ async fn question<T>(
     done
 }
 
-/// Runs a mechanism, or what may wait for a store: on this thread, for which the runtime takes another one
-/// meanwhile. It runs to its end, also if the client goes away.
-///
-/// As many run at the same time as the curator has named; others wait in turn. To give the work to a thread of a
-/// pool, and the answer back, would wake two threads for each question, which takes longer than a small one.
-async fn run<T>(
+/// Runs on one of the threads for mechanisms, also if the client goes away meanwhile.
+async fn run<T: Send + 'static>(
     http: &Http,
     analyst: Option<&Arc<Analyst>>,
-    work: impl FnOnce(&Service) -> Result<T, Problem>,
+    work: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let mut running = analyst.map(|analyst| analyst.usage.run()).transpose()?;
-    let place = tokio::time::timeout(LONGEST_WAIT, http.places.acquire()).await;
-    let _place = place.map_err(|_| Code::Busy)?.map_err(|_| Code::Busy)?;
-    if let Some(running) = &mut running {
-        running.start();
-    }
-    let work = AssertUnwindSafe(|| work(&http.service));
+    let service = Arc::clone(&http.service);
+    // Who comes first: a thread that begins, or the end of the wait.
+    let taken = Arc::new(AtomicBool::new(false));
+    let by_thread = Arc::clone(&taken);
+    // The runtime has as many of these threads as the curator has named. Work queues for them.
+    let mut work = tokio::task::spawn_blocking(move || {
+        if by_thread.swap(true, Ordering::Relaxed) {
+            return Err(Code::Busy.into());
+        }
+        if let Some(running) = &mut running {
+            running.start();
+        }
+        let done = work(&service);
+        drop(running);
+        done
+    });
+    let done = match tokio::time::timeout(LONGEST_WAIT, &mut work).await {
+        Ok(done) => done,
+        Err(_) if taken.swap(true, Ordering::Relaxed) => work.await,
+        Err(_) => return Err(Code::Busy.into()),
+    };
     // It has panicked: whether it was charged is in the ledger.
-    tokio::task::block_in_place(|| catch_unwind(work)).map_err(|_| Code::Unavailable)?
+    done.map_err(|_| Code::Unavailable)?
 }
 
 /// The key of a request, which may be left out.

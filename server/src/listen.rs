@@ -50,7 +50,7 @@ pub fn serve(
 ) -> Result<(), std::io::Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        // As many as there are mechanisms: each takes the place of a worker.
+        // Mechanisms run there, and nothing else.
         .max_blocking_threads(edge.threads)
         .enable_all()
         .build()?;
@@ -75,7 +75,6 @@ async fn accept(
         service: Arc::clone(&service),
         hosts: Arc::new(hosts(address, edge.hosts)),
         quantum: edge.quantum,
-        places: Arc::new(Semaphore::new(edge.threads)),
     });
     let (mut term, mut interrupt) = (
         signal(SignalKind::terminate())?,
