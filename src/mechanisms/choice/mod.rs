@@ -108,7 +108,7 @@ pub trait ChoiceLaw: Copy + Send + Sync {
         1
     }
 
-    /// Whether it can choose among so many, of which there is one at least.
+    /// Whether it can choose among n candidates; there is at least one.
     ///
     /// # Errors
     ///
